@@ -1,15 +1,18 @@
-"""The fourteen kernels of examples/numba_cuda compared with Numba's loops on all cores."""
+"""The fourteen kernels of examples/numba_cuda compared with Numba's loops on all cores, three of
+them also with Numba's simulator, on small arrays."""
 # SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
 import runpy
+import timeit
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import exercises_of_numba as loops
 import numpy as np
+from numba.core import config
 from table import Case, Effort, Result, Rival, main, measure
 
 from usmx.compat import cuda
@@ -25,6 +28,54 @@ def _waiting(call: Callable[[], object]) -> Callable[[], object]:
         cuda.synchronize()
 
     return run
+
+
+class _Once:
+    """A call that takes seconds, timed once."""
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        self._call = call
+        self._took: float | None = None
+
+    def timeit(self, calls: int, /) -> float:
+        """The seconds that so many take."""
+        if self._took is None:
+            self._took = timeit.timeit(self._call, number=1)
+        return self._took * calls
+
+
+def simulated(effort: Effort) -> list[Case]:
+    """Three of them compared with the simulator, which makes a thread of Python of each item.
+
+    Parameters
+    ----------
+    effort : Effort
+        Whether the sizes are those of a quick run.
+    """
+    config.ENABLE_CUDASIM = 1  # type: ignore[attr-defined]  # read when numba.cuda is imported
+    theirs: Any = runpy.run_path(str(FILE))
+    with cuda.install():
+        ours: Any = runpy.run_path(str(FILE))
+    rng = np.random.default_rng(2)
+    n = TILE if effort.quick else 4 * TILE
+    blocks, square = (n // TILE,) * 2, (TILE, TILE)
+    a, b, c = (rng.random((n, n), dtype=np.float32) for _ in range(3))
+    old, new = rng.random((n, n)), np.zeros((n, n))
+    cells = (rng.random((n, n)) < 0.4).astype(np.uint8)
+    after = np.zeros_like(cells)
+
+    def pair(k: Any) -> list[Callable[[], object]]:
+        return [
+            lambda: k["product"][blocks, square](a, b, c),
+            lambda: k["heat"][blocks, square](old, new, 0.2),
+            lambda: k["generation"][blocks, square](cells, after),
+        ]
+
+    names = (f"{name} of {n} x {n}" for name in ("matmul", "stencil", "life"))
+    return [
+        Case(name, _waiting(mine), [Rival("Numba's simulator", _Once(other))])
+        for name, mine, other in zip(names, pair(ours), pair(theirs), strict=True)
+    ]
 
 
 def cases(effort: Effort) -> list[Case]:
@@ -60,7 +111,9 @@ def cases(effort: Effort) -> list[Case]:
     place, mass, found = rng.random((bodies, 3)), rng.random(bodies), np.zeros((bodies, 3))
     cells = (rng.random((w, w)) < 0.4).astype(np.uint8)
     after = np.zeros_like(cells)
-    rows = rng.permutation(256 * (4 if small else 4096)).astype(np.int32).reshape(-1, 256)
+    rows = 4 if small else 4096
+    numbers = rng.permutation(256 * rows).astype(np.int32)
+    sorted_ = np.zeros_like(numbers)
     depth = np.zeros((side, side))
     particles, grid = rng.random(big) * 4096, np.zeros(4096)
     fields = [rng.random((side, side)) + 0j for _ in range(3)]
@@ -68,6 +121,11 @@ def cases(effort: Effort) -> list[Case]:
     tiles = (-(-n // TILE),) * 2
     wide = (-(-w // TILE),) * 2
     sides = (-(-side // TILE),) * 2
+
+    def mixed() -> Any:
+        # What is sorted already has branches that a processor foresees.
+        sorted_[:] = numbers
+        return sorted_
 
     def scans() -> None:
         k["scan_blocks"][blocks, BLOCK](x, out, ends)
@@ -83,7 +141,8 @@ def cases(effort: Effort) -> list[Case]:
     square = (TILE, TILE)
     tasks: list[tuple[str, Callable[[], object], Callable[[], object]]] = [
         ("matmul", lambda: k["product"][tiles, square](a, b, c), lambda: loops.product(a, b, c)),
-        ("histogram", lambda: k["count"][16, BLOCK](words, bins), lambda: loops.count(words, bins, 16, BLOCK)),
+        ("histogram", lambda: k["count"][64, BLOCK](words, bins),
+         lambda: loops.count(words, bins, 64, BLOCK)),
         ("reduction", lambda: k["sum_of_blocks"][blocks, BLOCK](x, ends),
          lambda: loops.sum_of_blocks(x, ends, BLOCK)),
         ("scan", scans, scans_of_loops),
@@ -99,8 +158,8 @@ def cases(effort: Effort) -> list[Case]:
          lambda: loops.forces(place, mass, found, 0.01)),
         ("life", lambda: k["generation"][wide, square](cells, after),
          lambda: loops.generation(cells, after)),
-        ("sorting network", lambda: k["bitonic"][len(rows), 256, 0, 1024](rows.reshape(-1)),
-         lambda: loops.bitonic(rows)),
+        ("sorting network", lambda: k["bitonic"][rows, 256, 0, 1024](mixed()),
+         lambda: loops.bitonic(mixed().reshape(-1, 256))),
         ("ray marching", lambda: k["march"][sides, square](depth), lambda: loops.march(depth)),
         ("deposition", lambda: k["deposit"].forall(big)(particles, 0.5, grid),
          lambda: loops.deposit(particles, 0.5, grid)),
@@ -132,7 +191,7 @@ def run(effort: Effort) -> list[Result]:
     effort : Effort
         How long to measure.
     """
-    return measure(cases(effort), effort)
+    return measure([*cases(effort), *simulated(effort)], effort)
 
 
 if __name__ == "__main__":

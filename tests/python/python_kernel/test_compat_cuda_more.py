@@ -381,3 +381,24 @@ def test_such_a_kernel_has_as_many_threads_as_its_blocks_have():
     cuda.synchronize()
     assert kernel.is_apart
     assert x.tolist() == [210, 20, 9]
+
+
+def votes(out, x):
+    i = cuda.grid(1)
+    out[0, i] = cuda.eq_sync(0xFFFFFFFF, x[i] != 0)
+    out[1, i] = cuda.eq_sync(0xFFFFFFFF, x[i])
+    out[2, i] = cuda.eq_sync(0xFFFF, x[i] < 2)
+    out[3, i] = cuda.all_sync(0xFFFFFFFF, x[i] == 0) + 2 * cuda.any_sync(0xFFFFFFFF, x[i])
+
+
+# Two questions about one predicate were asked inside of a branch on it, of some threads each.
+@pytest.mark.parametrize("simulate", [False, True])
+@pytest.mark.parametrize("of_one", [0, 2])
+def test_all_threads_of_a_warp_have_the_same_answer_to_a_vote(simulate, of_one):
+    x, out = np.zeros(32, "i4"), np.zeros((4, 32), "i8")
+    x[3] = of_one
+    with usmx.simulate(simulate):
+        cuda.jit(votes)[1, 32](out, x)
+        cuda.synchronize()
+    wanted = [1, 1, 1, 1] if of_one == 0 else [0, 0, 0, 2]
+    np.testing.assert_array_equal(out, np.repeat(np.array(wanted)[:, None], 32, axis=1))

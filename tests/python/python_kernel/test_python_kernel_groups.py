@@ -475,3 +475,50 @@ def test_vectors_are_short_where_items_add_to_local_memory_in_a_loop(added, is_s
     sizes = x.device.sub_group_sizes
     expected = 8 if is_short and x.device.is_cpu and 8 in sizes else 0
     assert kernel.limits(x, counts, local=local).required_sub_group_size == expected
+
+
+def over_a_grid(item, stop, seen):
+    first, step = item.get_global_id(0), item.get_global_range(0)
+    i = 0
+    for i in range(first, stop, step):
+        if i % 3 == 1:
+            continue
+        usmx.atomic.add(seen, i, 1)
+    usmx.atomic.add(seen, 200 + first, i)
+
+
+# What all items have is taken together, the last round apart: `i` and continue stay what they are.
+@pytest.mark.parametrize("stop", [-20, 0, 1, 15, 16, 17, 31, 32, 33, 100])
+def test_a_loop_over_a_grid_has_each_number_once(run, stop):
+    seen = run(over_a_grid, stop, np.zeros(216, "i8"), over=(16, 8))
+    wanted = np.array([i < stop and i % 3 != 1 for i in range(200)], "i8")
+    np.testing.assert_array_equal(seen[:200], wanted)
+    last = [max([*range(k, stop, 16)] or [0]) for k in range(16)]
+    np.testing.assert_array_equal(seen[200:], last)
+
+
+GRID = "range(item.get_global_id(0), stop, item.get_global_range(0))"
+ADD = "usmx.atomic.add(seen, i, 1)"
+ROUNDS = """
+def rounds(item, stop, seen):
+    first = item.get_global_id(0)
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "is_together"),
+    [
+        (f"for i in {GRID}: {ADD}", True),
+        (f"for i in range(first, stop, item.get_global_range(0)): {ADD}", True),
+        (f"for i in {GRID}: seen[i] = 1", False),
+        (f"for i in {GRID}:\n        if i > 9: break\n        {ADD}", False),
+        (f"for i in range(first, stop, item.get_local_range(0)): {ADD}", False),
+        (f"first += 1\n    for i in range(first, stop, item.get_global_range(0)): {ADD}", False),
+        (f"for i in range(first, stop): {ADD}", False),
+    ],
+    ids=["a grid", "by a name", "a store", "break", "a group", "another name", "steps of 1"],
+)  # fmt: skip
+def test_rounds_that_all_items_have_are_together_where_they_add_one_by_one(loop, is_together):
+    text = usmx.kernel(ROUNDS.format(loop)).source(5, usmx.zeros(8, dtype="int32"))
+    assert ("i_whole" in text) is is_together

@@ -16,7 +16,6 @@ from .elements import Elements, listed
 from .names import Names
 from .walk import Walk, in_order
 
-
 #: The place of an item among all, along one dimension, and how many there are.
 _GLOBAL_ID = re.compile(r"int64_t\((usmx::nd_item<\d>::)get_global_id(\(\d\))\)")
 _GLOBAL_RANGE = re.compile(r"int64_t\((usmx::nd_item<\d>::)get_global_range(\(\d\))\)")
@@ -277,8 +276,7 @@ class Loops:
                 value = v.convert(Number(scalars.INT, counter), t)
                 self.walk.line(f"{self.walk.spell(name)} = {value.code};")
             self.walk.body(node.body)
-        in_step = any("usmx::atomic_" in line for line in lines) and self._is_over_grid(node, bounds)
-        if in_step:
+        if any("usmx::atomic_" in line for line in lines) and self._is_over_grid(node, bounds):
             self._over_grid(name, counter, bounds, lines)
             return
         self.walk.line(f"for ({head}; {test}; {move}) {{")
@@ -286,7 +284,7 @@ class Loops:
         self.walk.line("}")
 
     def _is_over_grid(self, node: ast.For, bounds: tuple[Number, Number, Number]) -> bool:
-        """Whether the items take turns from the first to the last, and none leaves earlier."""
+        """Whether items go in steps of the whole grid, each from its own place, and none breaks off."""
         start, _, step = (self.walk.scope.once.get(b.code, b.code) for b in bounds)
         first, all_of = _GLOBAL_ID.fullmatch(start), _GLOBAL_RANGE.fullmatch(step)
         return (
@@ -299,8 +297,11 @@ class Loops:
     def _over_grid(
         self, name: str, counter: str, bounds: tuple[Number, Number, Number], lines: list[str]
     ) -> None:
-        """The rounds that all items have, which a processor then takes together without asking
-        whether each item still takes part, and the last round."""
+        """The rounds that all items have, and the last one, which some have.
+
+        Vectors add to memory lane after lane. In the first loop no lane is asked before whether it
+        still takes part.
+        """
         walk = self.walk
         end, by, whole, rounds, last = (
             walk.spell(f"{name}.{part}") for part in ("end", "step", "whole", "rounds", "last")

@@ -69,18 +69,20 @@ def ballot_sync(mask: Any, predicate: Any) -> Any:
 
 def all_sync(mask: Any, predicate: Any) -> Any:
     """Whether the predicates of all items that the mask names are true."""
-    return get_sub_group().all(predicate or not is_in(mask))
+    return get_sub_group().all((predicate != 0) | (not is_in(mask)))
 
 
 def any_sync(mask: Any, predicate: Any) -> Any:
     """Whether the predicate of any item that the mask names is true."""
-    return get_sub_group().any(predicate and is_in(mask))
+    return get_sub_group().any((predicate != 0) & is_in(mask))
 
 
 def eq_sync(mask: Any, predicate: Any) -> Any:
     """Whether the predicates of all items that the mask names are the same."""
-    every = get_sub_group().all(predicate or not is_in(mask))
-    some = get_sub_group().any(predicate and is_in(mask))
+    # Without a branch on the predicate: the device's compiler would put the two questions inside of
+    # it, and ask each of some items only.
+    every = get_sub_group().all((predicate != 0) | (not is_in(mask)))
+    some = get_sub_group().any((predicate != 0) & is_in(mask))
     return every or not some
 
 
@@ -97,7 +99,7 @@ def match_all_sync(mask: Any, value: Any) -> Any:
     """The mask and True if all items that it names have one value; else 0 and False."""
     same = match_any_sync(mask, value)
     whole = uint32(uint64(ballot(True)) & uint64(mask))
-    every = get_sub_group().all(same == whole or not is_in(mask))
+    every = get_sub_group().all((same == whole) | (not is_in(mask)))
     return (whole if every else uint32(0)), every
 
 
