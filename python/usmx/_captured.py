@@ -25,23 +25,9 @@ if TYPE_CHECKING:
 _FIXED = frozenset([*sys.stdlib_module_names, "numpy", "usmx"]) - {"__main__"}
 #: Modules of Python that answer otherwise at each call: clocks, random numbers, the environment.
 _CHANGING = frozenset(
-    [
-        "_contextvars",
-        "_datetime",
-        "_random",
-        "_thread",
-        "_threading_local",
-        "contextvars",
-        "datetime",
-        "os",
-        "posix",
-        "random",
-        "secrets",
-        "threading",
-        "time",
-        "uuid",
-    ]
-)
+    ["_contextvars", "_datetime", "_random", "_thread", "_threading_local", "contextvars",
+     "datetime", "os", "posix", "random", "secrets", "threading", "time", "uuid"]
+)  # fmt: skip
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 #: More places than this are not compared at each call.
 _MOST_ROWS = 2000

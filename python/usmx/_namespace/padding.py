@@ -162,7 +162,7 @@ def _computed(
 _BY_INDEX = ("edge", "reflect", "symmetric", "wrap")
 
 
-def _check_numbers(numbers: np.ndarray, type_: Any, given: Any) -> None:
+def _check_numbers(numbers: Any, type_: Any, given: Any) -> None:
     """Refuse integers that do not fit, as NumPy does."""
     import numpy as np
 
