@@ -332,7 +332,13 @@ void add_padding(dtype& type, std::size_t itemsize) {
 
 std::optional<buffer_element> element_in(const Py_buffer& b, bool is_bfloat16) {
   if (is_bfloat16) return buffer_element{dtype::of<bfloat16>()};
-  std::optional<buffer_element> element = read_format(b.format != nullptr ? b.format : "B");
+  const char* const format = b.format != nullptr ? b.format : "B";
+  std::optional<buffer_element> element = read_format(format);
+  if (element && b.itemsize > 0 &&
+      element->type.itemsize() > static_cast<std::size_t>(b.itemsize)) {
+    // NumPy's scalars of packed records do not say that theirs are not aligned, as its arrays do.
+    element = read_format(('^' + std::string(format)).c_str());
+  }
   if (element && b.itemsize > 0 &&
       element->type.itemsize() < static_cast<std::size_t>(b.itemsize)) {
     add_padding(element->type, static_cast<std::size_t>(b.itemsize));
