@@ -34,7 +34,7 @@ constexpr __INT32_TYPE__ many = 16;
 /// Scales by powers of two alone, which rounds nothing.
 template <class T>
 [[gnu::always_inline]] inline product<T> within_range(T plain, T scaled, __INT32_TYPE__ units,
-                                                        __INT32_TYPE__ count) {
+                                                      __INT32_TYPE__ count) {
   using range = range_of<T>;
   const T size = scaled < 0 ? -scaled : scaled;
   const bool small = size > 0 && size < range::low;
@@ -63,13 +63,12 @@ template <class T>
 
 template <class T>
 [[gnu::always_inline]] inline product<T> joined(const product<T>& a, const product<T>& b) {
-  return within_range(a.plain * b.plain, a.scaled * b.scaled, a.units + b.units,
-                      a.count + b.count);
+  return within_range(a.plain * b.plain, a.scaled * b.scaled, a.units + b.units, a.count + b.count);
 }
 
 /// The plain product, unless it is NaN only because of the order: of elements that are all finite.
-/// If one of many is 0, so is the product, wherever it stands; of few, NumPy's order says what comes
-/// first: 0, or what is too large and stays so beside 0.
+/// If one of many is 0, so is the product, wherever it stands; of few, NumPy's order says what
+/// comes first: 0, or what is too large and stays so beside 0.
 template <class T>
 [[gnu::always_inline]] inline T ended(const product<T>& a) {
   const T size = a.scaled < 0 ? -a.scaled : a.scaled;

@@ -447,8 +447,9 @@ bool get_elements(nb::handle obj, Py_buffer& out, int flags, bool& is_bfloat16) 
   // NumPy's scalars of dates are buffers of eight bytes; its arrays of dates are none at all.
   if (const std::string_view name = Py_TYPE(obj.ptr())->tp_name;
       name == "numpy.datetime64" || name == "numpy.timedelta64") {
-    throw type_error("buffer: {} is a date or a time; expected numbers, booleans or records of them",
-                     describe_value(obj));
+    throw type_error(
+        "buffer: {} is a date or a time; expected numbers, booleans or records of them",
+        describe_value(obj));
   }
   if (PyObject_GetBuffer(obj.ptr(), &out, flags) == 0) return true;
   nb::python_error error;

@@ -29,8 +29,8 @@ void restore_memory_error() noexcept {
   Py_XDECREF(shown);
   // "returned a result with an exception set", which is then the cause.
   const nb::object cause = nb::steal(PyException_GetCause(error.value().ptr()));
-  is_lost = is_lost || (cause.is_valid() &&
-                        PyErr_GivenExceptionMatches(cause.ptr(), PyExc_MemoryError) != 0);
+  is_lost = is_lost ||
+            (cause.is_valid() && PyErr_GivenExceptionMatches(cause.ptr(), PyExc_MemoryError) != 0);
   PyErr_Clear();
   if (!is_lost) return error.restore();
   PyErr_NoMemory();
