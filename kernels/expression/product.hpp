@@ -22,16 +22,19 @@ struct range_of<double> {
 };
 
 /// `plain` is the product as it is rounded by the type; `scaled` with `units` is the same number
-/// as long as that is finite.
+/// as long as that is finite. `count` is how many elements it is of, up to `many`.
 template <class T>
 struct product {
   T plain, scaled;
-  __INT32_TYPE__ units;
+  __INT32_TYPE__ units, count;
 };
+/// From so many elements on, the order in which they are joined is not that of NumPy.
+constexpr __INT32_TYPE__ many = 16;
 
 /// Scales by powers of two alone, which rounds nothing.
 template <class T>
-[[gnu::always_inline]] inline product<T> within_range(T plain, T scaled, __INT32_TYPE__ units) {
+[[gnu::always_inline]] inline product<T> within_range(T plain, T scaled, __INT32_TYPE__ units,
+                                                      __INT32_TYPE__ count) {
   using range = range_of<T>;
   const T size = scaled < 0 ? -scaled : scaled;
   const bool small = size > 0 && size < range::low;
@@ -42,26 +45,35 @@ template <class T>
                             : T(1)),
           units + (small   ? -1
                    : large ? 1
-                           : 0)};
+                           : 0),
+          count < many ? count : many};
 }
 
 template <class T>
 [[gnu::always_inline]] inline product<T> start(T x) {
-  const product<T> once = within_range(x, x, 0);
-  return within_range(x, once.scaled, once.units);
+  const product<T> once = within_range(x, x, 0, 1);
+  return within_range(x, once.scaled, once.units, 1);
+}
+
+/// The product of no elements.
+template <class T>
+[[gnu::always_inline]] inline product<T> product_of_none() {
+  return {T(1), T(1), 0, 0};
 }
 
 template <class T>
 [[gnu::always_inline]] inline product<T> joined(const product<T>& a, const product<T>& b) {
-  return within_range(a.plain * b.plain, a.scaled * b.scaled, a.units + b.units);
+  return within_range(a.plain * b.plain, a.scaled * b.scaled, a.units + b.units, a.count + b.count);
 }
 
-/// The plain product, unless it is NaN only because of the order: of elements that are finite and
-/// not 0.
+/// The plain product, unless it is NaN only because of the order: of elements that are all finite.
+/// If one of many is 0, so is the product, wherever it stands; of few, NumPy's order says what
+/// comes first: 0, or what is too large and stays so beside 0.
 template <class T>
 [[gnu::always_inline]] inline T ended(const product<T>& a) {
   const T size = a.scaled < 0 ? -a.scaled : a.scaled;
-  if (a.plain == a.plain || !(size > 0 && size <= range_of<T>::largest)) return a.plain;
+  if (a.plain == a.plain || !(size <= range_of<T>::largest)) return a.plain;
+  if (size == 0 && a.count < many) return a.plain;
   T made = a.scaled;
   for (int k = 0; k < 4; ++k) {  // more of them are 0 or infinity
     made *= k < a.units ? range_of<T>::up : k < -a.units ? range_of<T>::down : T(1);

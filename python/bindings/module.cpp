@@ -98,7 +98,10 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
   bind_signatures(m);
   add_class_examples(m);
   bind_help_links(m);
-  explained_calls::after_error = add_help_link;
+  explained_calls::after_error = []() noexcept {
+    restore_memory_error();
+    add_help_link();
+  };
   explain_calls(m);
 }
 

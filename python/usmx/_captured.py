@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 #: Modules whose contents are taken as fixed.
 _FIXED = frozenset([*sys.stdlib_module_names, "numpy", "usmx"]) - {"__main__"}
+#: Modules of Python that answer otherwise at each call: clocks, random numbers, the environment.
+_CHANGING = frozenset(
+    ["_contextvars", "_datetime", "_random", "_thread", "_threading_local", "contextvars",
+     "datetime", "os", "posix", "random", "secrets", "threading", "time", "uuid"]
+)  # fmt: skip
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 #: More places than this are not compared at each call.
 _MOST_ROWS = 2000
@@ -125,6 +130,17 @@ def _is_of_library(python: Any) -> bool:
     return is_fixed(home) and python.__globals__ is getattr(sys.modules.get(home), "__dict__", None)
 
 
+def _is_changing(obj: Any) -> bool:
+    """Whether it belongs to a module that answers otherwise at each call."""
+    if isinstance(obj, _MODULE):
+        return obj.__name__ in _CHANGING
+    if type(obj).__name__ in ("builtin_function_or_method", "method"):
+        return _is_changing(obj.__self__)
+    if isinstance(obj, type) or type(obj).__name__ == "function":
+        return obj.__module__ in _CHANGING
+    return any(base.__module__ in _CHANGING for base in type(obj).__mro__)
+
+
 def _has_attributes(obj: object) -> bool:
     return isinstance(obj, type) or hasattr(obj, "__dict__")
 
@@ -208,6 +224,8 @@ class _Collector:
     def inside(self, obj: Any) -> Iterator[Any]:
         """What an object leads to; its own rows are written down."""
         kind = type(obj)
+        if _is_changing(obj):
+            raise _TooMuch
         if kind.__name__ == "function":
             if not _is_of_library(obj):
                 yield from self.function(obj)

@@ -82,7 +82,7 @@ std::optional<value_reduction> product_in_range(const value_reduction& how) {
   ranged.map = "expression::start(x)";
   ranged.reduce = "expression::joined(a, b)";
   ranged.post_map = "expression::ended(a)";
-  ranged.identity = format("expression::start({}(1))", device_name(how.value));
+  ranged.identity = format("expression::product_of_none<{}>()", device_name(how.value));
   ranged.reduce_type = format("expression::product<{}>", device_name(how.value));
   return ranged;
 }

@@ -329,6 +329,26 @@ executable compile_here(const sycl::context& context, const sycl::device& device
   }
 }
 
+/// The line that includes the text that it stands in, by a macro; 0 if there is none. The compiler
+/// ends the process when it has read so many lines.
+std::size_t includes_itself(std::string_view source) {
+  if (source.find("__FILE__") == source.npos && source.find("__BASE_FILE__") == source.npos) {
+    return 0;
+  }
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < source.size(); ++number) {
+    const std::size_t end = std::min(source.find('\n', at), source.size());
+    const std::string_view line = source.substr(at, end - at);
+    at = end + 1;
+    const std::size_t word = line.find("include");
+    if (line.find('#') < word && word != line.npos &&
+        line.find_first_of("<\"", word) == line.npos) {
+      return number + 1;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 executable compile(const sycl::context& context, const sycl::device& device,
@@ -340,6 +360,11 @@ executable compile(const sycl::context& context, const sycl::device& device,
         "source:{}: error: the statement has more than {} names, numbers and signs, which the "
         "compiler cannot nest; split it into several statements",
         line, most_in_statement);
+    throw build_error(summary_of(log) + "\n" + log, log);
+  }
+  if (const std::size_t line = includes_itself(source); line != 0) {
+    const std::string log =
+        format("source:{}: error: the text includes itself, without an end", line);
     throw build_error(summary_of(log) + "\n" + log, log);
   }
   std::optional<executable> made;

@@ -372,7 +372,7 @@ nb::object formatted(nb::handle self, const nb::str& form) {
   if (nb::len(form) == 0) return nb::str(self);
   const array& a = value_of(self);
   if (a.elements().rank() != 0) {
-    throw type_error("format: '{}' is for a 0-d array; this has shape {}", form.c_str(),
+    throw type_error("format: '{}' is for a 0-d array; this has shape {}", to_text(form, "format"),
                      detail::shape_text(a.elements().layout().shape()));
   }
   return nb::steal(PyObject_Format(only_element(a, "format() takes").ptr(), form.ptr()));

@@ -148,6 +148,29 @@ std::optional<host_buffer> borrowed(nb::handle obj, nb::handle given) {
 }
 
 /// What NumPy makes of an object; it must not end as an array of Python objects.
+/// NumPy does not look whether what an `__array_interface__` describes lies in the buffer that it
+/// names as its data; the array has that as its base.
+void check_inside_base(nb::handle made) {
+  const nb::object base = made.attr("base");
+  Py_buffer whole;
+  if (PyObject_CheckBuffer(base.ptr()) == 0) return;
+  if (PyObject_GetBuffer(base.ptr(), &whole, PyBUF_SIMPLE) != 0) return PyErr_Clear();
+  const auto first = reinterpret_cast<std::uintptr_t>(whole.buf);
+  const auto bytes = static_cast<std::size_t>(whole.len);
+  PyBuffer_Release(&whole);  // `base` keeps the memory
+  const nb::tuple bounds(nb::module_::import_("numpy.lib.array_utils").attr("byte_bounds")(made));
+  if (nb::cast<std::size_t>(made.attr("size")) == 0 ||
+      (nb::cast<std::uintptr_t>(bounds[0]) >= first &&
+       nb::cast<std::uintptr_t>(bounds[1]) <= first + bytes)) {
+    return;
+  }
+  const nb::object shape = made.attr("shape");
+  throw interop_error(fault::out_of_allocation,
+                      detail::format("data: the elements of shape {} do not lie inside the {} "
+                                     "bytes of the buffer",
+                                     shown(nb::str(nb::handle(shape))), bytes));
+}
+
 nb::object through_numpy(nb::handle obj, const dtype* wanted) {
   const nb::object np = numpy();
   if (!np.is_valid()) {
@@ -161,6 +184,7 @@ nb::object through_numpy(nb::handle obj, const dtype* wanted) {
                               ? dtype_object(*wanted)
                               : nb::none();
   nb::object made = np.attr("asarray")(obj, type);
+  check_inside_base(made);
   // An object that is not a sequence becomes one element: itself.
   if (nb::cast<std::size_t>(made.attr("ndim")) > 0 || nb::isinstance<nb::str>(obj))
     refuse_elements_of(made, obj);

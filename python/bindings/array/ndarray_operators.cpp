@@ -118,8 +118,9 @@ const operation& power_row(PyObject* base, PyObject* exponent) {
   const type_class kind = nb::inst_ptr<ndarray>(base)->dtype().kind();
   const bool has_fraction = kind == type_class::floating || kind == type_class::complex;
   const auto is = [&](long number, double value) {
+    int overflow = 0;
     return PyLong_CheckExact(exponent)
-               ? PyLong_AsDouble(exponent) == static_cast<double>(number)
+               ? PyLong_AsLongAndOverflow(exponent, &overflow) == number && overflow == 0
                : PyFloat_CheckExact(exponent) && PyFloat_AS_DOUBLE(exponent) == value;
   };
   if (is(2, 2.0) && (has_fraction || (PyLong_CheckExact(exponent) && kind != type_class::boolean)))

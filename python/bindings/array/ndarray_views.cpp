@@ -1,6 +1,7 @@
 // Views: other shapes of the same elements, and basic indexing. Copies only where NumPy copies.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -637,6 +638,22 @@ void assign(const array& target, nb::handle value) {
   const any_view& to = target.elements();
   const extents& shape = to.layout().shape();
   if (to.read_only()) throw nb::value_error("assignment destination is read-only");
+  // As in NumPy: no number is NaN among floats, and False among bools.
+  nb::object stand_in;
+  if (value.is_none()) {
+    switch (to.dtype().kind()) {
+      case type_class::floating:
+      case type_class::complex:
+        stand_in = nb::float_(std::numeric_limits<double>::quiet_NaN());
+        break;
+      case type_class::boolean:
+        stand_in = nb::bool_(false);
+        break;
+      default:
+        break;  // refused below
+    }
+    if (stand_in.is_valid()) value = stand_in;
+  }
   // NumPy's integers are checked as Python's are: neither wraps.
   if (is_python_number(value) || (PyIndex_Check(value.ptr()) && is_numpy_scalar(value))) {
     const auto element = element_of(value, to.dtype());

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 
+#include "array/ndarray.hpp"
 #include "core/format.hpp"
 #include "memory/memory.hpp"
 #include "memory/numpy_memory.hpp"
@@ -316,6 +317,7 @@ bool has_arrays_of_records(const dtype::fields& members) {
 
 /// Adds the bytes behind the last field, which NumPy's formats leave out.
 void add_padding(dtype& type, std::size_t itemsize) {
+  if (type.itemsize() >= itemsize) return;
   if (type.members() == nullptr || has_arrays_of_records(*type.members())) return;
   dtype::fields members = *type.members();
   field padding;
@@ -330,11 +332,35 @@ void add_padding(dtype& type, std::size_t itemsize) {
   if (dtype::make_record(std::move(members), itemsize, padded) == fault::none) type = padded;
 }
 
+/// What the elements of ctypes are if they are structures: its formats leave out the bytes between
+/// fields (before Python 3.12) or behind them.
+std::optional<dtype> structure_of_ctypes(PyObject* exporter) {
+  for (int step = 0; step < 16 && exporter != nullptr && PyMemoryView_Check(exporter); ++step) {
+    exporter = PyMemoryView_GET_BASE(exporter);
+  }
+  if (exporter == nullptr) return {};
+  nb::object type = nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(exporter)));
+  for (int step = 0; step < 64; ++step) {
+    nb::object inner = attribute_or_none(type, "_type_");
+    if (PyType_Check(inner.ptr()) == 0) break;
+    type = std::move(inner);
+  }
+  if (!has_attribute(type, "_fields_")) return {};
+  return to_dtype(nb::module_::import_("numpy").attr("dtype")(type));
+}
+
 std::optional<buffer_element> element_in(const Py_buffer& b, bool is_bfloat16) {
   if (is_bfloat16) return buffer_element{dtype::of<bfloat16>()};
-  std::optional<buffer_element> element = read_format(b.format != nullptr ? b.format : "B");
+  const char* const format = b.format != nullptr ? b.format : "B";
+  std::optional<buffer_element> element = read_format(format);
+  if (element && b.itemsize > 0 &&
+      element->type.itemsize() > static_cast<std::size_t>(b.itemsize)) {
+    // NumPy's scalars of packed records do not say that theirs are not aligned, as its arrays do.
+    element = read_format(('^' + std::string(format)).c_str());
+  }
   if (element && b.itemsize > 0 &&
       element->type.itemsize() < static_cast<std::size_t>(b.itemsize)) {
+    if (const auto known = structure_of_ctypes(b.obj)) element->type = *known;
     add_padding(element->type, static_cast<std::size_t>(b.itemsize));
   }
   if (b.itemsize <= 0 || !element ||
@@ -438,6 +464,13 @@ namespace {
 /// protocol has no format: the buffer of a view of the same bytes as integers.
 bool get_elements(nb::handle obj, Py_buffer& out, int flags, bool& is_bfloat16) {
   is_bfloat16 = false;
+  // NumPy's scalars of dates are buffers of eight bytes; its arrays of dates are none at all.
+  if (const std::string_view name = Py_TYPE(obj.ptr())->tp_name;
+      name == "numpy.datetime64" || name == "numpy.timedelta64") {
+    throw type_error(
+        "buffer: {} is a date or a time; expected numbers, booleans or records of them",
+        describe_value(obj));
+  }
   if (PyObject_GetBuffer(obj.ptr(), &out, flags) == 0) return true;
   nb::python_error error;
   const nb::object type = attribute_or_none(obj, "dtype");

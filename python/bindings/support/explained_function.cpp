@@ -11,6 +11,7 @@
 
 #include "support/bindings.hpp"
 #include "support/help_link.hpp"
+#include "support/slot_errors.hpp"
 
 namespace usmx::python {
 namespace {
@@ -71,9 +72,12 @@ bool is_about_call(PyObject* function) noexcept {
 PyObject* call(PyObject* self, PyObject* const* args, std::size_t nargsf, PyObject* names) {
   const explained_function& door = of(self);
   PyObject* const result = PyObject_Vectorcall(door.function, args, nargsf, names);
-  if (result == nullptr && is_about_call(door.function)) [[unlikely]] {
-    explain(door, args, nargsf, names);
-    add_help_link();
+  if (result == nullptr) [[unlikely]] {
+    restore_memory_error();
+    if (is_about_call(door.function)) {
+      explain(door, args, nargsf, names);
+      add_help_link();
+    }
   }
   return result;
 }

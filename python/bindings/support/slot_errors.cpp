@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/slot_errors.hpp"
 
+#include <array>
+#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -12,6 +14,30 @@ thread_local std::exception_ptr current;
 PyObject* raise_again = nullptr;
 
 }  // namespace
+
+void restore_memory_error() noexcept {
+  // Of that very class, whose text is made without code of others.
+  if (PyErr_Occurred() != PyExc_SystemError) return;
+  nb::python_error error;
+  PyObject* const shown = PyObject_Str(error.value().ptr());
+  const char* const text = shown != nullptr ? PyUnicode_AsUTF8(shown) : nullptr;
+  constexpr std::array lost{"without exception set", "without setting an exception"};
+  bool is_lost = false;
+  for (const char* const words : lost) {
+    is_lost = is_lost || (text != nullptr && std::strstr(text, words) != nullptr);
+  }
+  Py_XDECREF(shown);
+  // "returned a result with an exception set", which is then the cause.
+  const nb::object cause = nb::steal(PyException_GetCause(error.value().ptr()));
+  is_lost = is_lost ||
+            (cause.is_valid() && PyErr_GivenExceptionMatches(cause.ptr(), PyExc_MemoryError) != 0);
+  PyErr_Clear();
+  if (!is_lost) return error.restore();
+  PyErr_NoMemory();
+  nb::python_error known;
+  PyException_SetCause(known.value().ptr(), Py_NewRef(error.value().ptr()));
+  known.restore();
+}
 
 PyObject* raise_current() noexcept {
   // nanobind throws an error of its own over that of a failed allocation.

@@ -10,6 +10,10 @@ namespace usmx::python {
 /// Sets the Python error that a bound function would raise for the exception that is being handled.
 /// Call it in a catch block; returns null.
 PyObject* raise_current() noexcept;
+/// Sets MemoryError in the place of the SystemError by which CPython says that a function of
+/// another library failed and lost its error: NumPy's do so when an allocation fails
+/// (docs/upstream/memory-errors-of-others.md). That one is its cause. Leaves other errors.
+void restore_memory_error() noexcept;
 /// What a function of a table in C gives: 0, or -1 with the Python error of what `function` throws.
 template <class Function>
 int guarded(Function function) noexcept {

@@ -187,4 +187,6 @@ def to_shape(shape: Any) -> tuple[int, ...]:
     """Lengths, given as an integer or a sequence."""
     if is_integer(shape):
         return (operator.index(shape),)
+    if isinstance(shape, (float, complex)):
+        raise TypeError(f"{shape!r} is not an integer; expected integers")
     return tuple(operator.index(length) for length in shape)

@@ -338,8 +338,10 @@ def ravel_multi_index(
 
     Raises
     ------
+    TypeError
+        Indices are not integers.
     ValueError
-        An index outside, with ``mode='raise'``.
+        An index outside, with ``mode='raise'``, or a shape of more elements than int64 counts.
 
     Examples
     --------
@@ -352,6 +354,11 @@ def ravel_multi_index(
     modes = mode if isinstance(mode, tuple) else (mode,) * len(shape)
     if len(arrays) != len(shape):
         raise ValueError(f"multi_index: has {len(arrays)} arrays; expected {len(shape)}, as dims")
+    if prod(shape) >= 1 << 63:
+        raise ValueError(f"dims: {shape}: more elements than int64 counts")
+    for k, index in enumerate(arrays):
+        if index.dtype.kind not in "biu":
+            raise TypeError(f"multi_index[{k}]: of {index.dtype}; expected integers")
     steps = [prod(shape[k + 1 :]) if order == "C" else prod(shape[:k]) for k in range(len(shape))]
     total: Any = 0
     for index, length, step, how in zip(arrays, shape, steps, modes, strict=True):

@@ -360,7 +360,7 @@ def common_type(*arrays: Any) -> Any:
 
 
 def min_scalar_type(a: Any, /) -> Any:
-    """The smallest type that holds a number; of an array its own type.
+    """The smallest type that holds a number; of an array with dimensions its own type.
 
     Examples
     --------
@@ -369,5 +369,7 @@ def min_scalar_type(a: Any, /) -> Any:
     usmx.dtype('uint16')
     """
     if isinstance(a, ndarray):
-        return a.dtype
+        if a.ndim or a.dtype.kind not in "biufc" or str(a.dtype) == "bfloat16":
+            return a.dtype
+        a = a.item()  # as NumPy: the number itself
     return own_dtype(np.min_scalar_type(a))

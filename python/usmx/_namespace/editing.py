@@ -109,6 +109,8 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
         An index is outside of the axis, or several are not integers.
     TypeError
         An index is not an integer.
+    OverflowError
+        An integer of Python does not fit into the type of `arr`.
     ValueError
         Values do not broadcast.
 
@@ -124,6 +126,9 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     if axis is None:
         a, axis = a.reshape(-1), 0
     at = to_axis(axis, a.ndim)
+    whole = values if isinstance(values, (list, tuple)) else [values]
+    if a.dtype.kind in "iu" and all(isinstance(one, int) for one in whole):
+        values = np.array(values, dtype=str(a.dtype))  # refuses those that do not fit
     given = as_array(values, a)
     index = _host_index(obj)
     alone = not isinstance(index, slice) and np.ndim(index) == 0
@@ -231,8 +236,10 @@ def unravel_index(indices: ArrayLike, shape: Any, order: str = "C") -> tuple[nda
         raise TypeError(f"indices: of {rest.dtype}; expected an array of integers")
     lengths = [int(shape)] if np.ndim(shape) == 0 else [int(n) for n in shape]
     rest = rest.astype("int64", copy=False)
+    size = prod(lengths)
+    if size >= 1 << 63:
+        raise ValueError(f"shape: {tuple(lengths)}: more elements than int64 counts")
     if rest.size:
-        size = prod(lengths)
         low, high = map(int, (rest.min(), rest.max()))  # one kernel for both
         if low < 0 or high >= size:
             raise ValueError(

@@ -159,6 +159,8 @@ def indices(
     from .manipulation import broadcast_arrays, stack
 
     shape = to_shape(dimensions)
+    if any(n < 0 for n in shape):
+        raise ValueError(f"dimensions: {shape}: negative lengths are not allowed")
     rank = len(shape)
     lines = [
         _usmx.arange(n, dtype=dtype, **place).reshape(

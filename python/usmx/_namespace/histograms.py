@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import cache
 from math import ceil, isqrt, log2, pi
@@ -14,7 +15,7 @@ from .. import _usmx
 from .._fusion.spelling import cpp
 from .._usmx import ElementwiseKernel, RawKernel, ScanKernel, ndarray
 from . import indexing, sorting
-from ._common import as_array, empty_at, kind_of
+from ._common import as_array, empty_at, is_integer, kind_of
 from .elementwise import where
 from .sorting import _sortable, places_in, sort_rows
 
@@ -458,7 +459,9 @@ def _edges_of(a: ndarray, bins: Any, limits: Any) -> Any:
         if sign < 0 and host.size > 1 and host[0] != host[-1]:
             raise ValueError("bins: must increase monotonically")
         return host
-    count = bins.__index__()
+    if not is_integer(bins):
+        raise TypeError(f"bins: {bins!r}; expected an integer, edges or the name of a rule")
+    count = operator.index(bins)
     if count < 1:
         raise ValueError(f"bins: {count}; expected at least one")
     low, high = _range_of(a, limits)

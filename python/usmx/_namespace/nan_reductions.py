@@ -255,6 +255,13 @@ def _extreme(
         if initial is None:
             raise ValueError(f"{name}: where= needs initial=, for where no element counts")
         first = typed(initial, a.dtype)
+        if bool(isnan(first)) and a.dtype.kind == "f":
+            # It hides no number, and is the result where there is none.
+            end = -float("inf") if order == ">" else float("inf")
+            known = _known(a, where)
+            made = function(_where(known, a, end), axis, None, keepdims, end)
+            some = statistics.any(known, axis=axis, keepdims=keepdims)
+            return written(_where(some, made, first), out)
         # NaN is what no other number hides: the number that it begins with stands for it.
         known = _where(_known(a, where), a, first)
         return written(join(function(known, axis, None, keepdims, initial), first), out)

@@ -162,6 +162,16 @@ def _computed(
 _BY_INDEX = ("edge", "reflect", "symmetric", "wrap")
 
 
+def _check_numbers(numbers: Any, type_: Any, given: Any) -> None:
+    """Refuse integers that do not fit, as NumPy does."""
+    import numpy as np
+
+    if type_.kind in "iu" and numbers.dtype.kind in "iu":
+        limits = np.iinfo(str(type_))
+        if numbers.min(initial=0) < limits.min or numbers.max(initial=0) > limits.max:
+            raise OverflowError(f"constant_values: {given!r} does not fit into {type_}")
+
+
 def _padded(array: ndarray, pad_width: Any, mode: Any, keywords: dict[str, Any]) -> ndarray:
     """The array with elements around it, in C order."""
     import numpy as np
@@ -197,6 +207,8 @@ def _padded(array: ndarray, pad_width: Any, mode: Any, keywords: dict[str, Any])
             f"pad_width: {pad_width!r} and constant_values: {constant_values!r} must be one "
             f"number, a pair, or {array.ndim} pairs"
         ) from None
+    if mode == "constant":
+        _check_numbers(fills, array.dtype, constant_values)
     if any(n < 0 for pair in widths for n in pair):
         raise ValueError(f"pad_width: {widths}; expected 0 or more")
     if mode in STATISTICS or mode == "linear_ramp" or reflection == "odd":

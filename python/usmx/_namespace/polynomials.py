@@ -44,6 +44,8 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> ndar
     if numbers.dtype.kind == "b":
         numbers = numbers.astype("int64")
     count = numbers.size if N is None else operator.index(N)
+    if count < 0:
+        raise ValueError(f"N: {count}; expected 0 or more")
     powers = _usmx.arange(count, dtype="int64", usm_type="device", queue=numbers.queue)
     made: ndarray = numbers[:, None] ** powers[None, :] if increasing else (
         numbers[:, None] ** powers[::-1][None, :]
@@ -185,9 +187,12 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> ndarray:
     >>> print(usmx.polymul(usmx.asarray([1, 1]), usmx.asarray([1, -1])))
     [ 1,  0, -1]
     """
+    from .arrangement import trim_zeros
     from .calculus import convolve
 
-    a, b = (_line(x) for x in as_arrays([a1, a2]))
+    lines = [_line(x) for x in as_arrays([a1, a2])]
+    # As NumPy: powers whose factor is 0 do not count, but for the last one.
+    a, b = (line[-trim_zeros(line[:-1], "f").size - 1 :] for line in lines)
     return convolve(a, b)
 
 

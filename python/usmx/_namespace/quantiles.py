@@ -123,7 +123,7 @@ def _weighted_lines(
     rows, w = (one.transpose((*others, *axes)).reshape(wide) for one in (a, w))
     if bool(elementwise.less(w, 0).any().item()):
         raise ValueError("weights: hold negative numbers; expected 0 or more")
-    values, places = sort_rows(rows, False, True, False)
+    values, places = sort_rows(rows)
     w = take_along_axis(w, places, -1).astype(default_float(a.queue))
     if ignores_nan and values.dtype.kind == "f":
         w = where(isnan(values), 0.0, w)

@@ -233,8 +233,9 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None = -
 
 
 def fill_in_place(x: ndarray, value: Any) -> None:
-    """Give all elements one number."""
-    if getattr(value, "ndim", 0) != 0 or isinstance(value, (list, tuple)):
+    """Give all elements one number, or one record, which may be a tuple."""
+    is_record = x.dtype.fields is not None and isinstance(value, tuple)
+    if getattr(value, "ndim", 0) != 0 or (isinstance(value, (list, tuple)) and not is_record):
         raise ValueError(f"value: {value!r}; expected one number")
     x[...] = value
 

@@ -556,7 +556,7 @@ def var(
         into = to_out(out)
         given = _array(a, "a")
         return written(_variance(given, axis, dtype, by, keepdims, where, mean, into), into)
-    if axis is None and not keepdims and (few := _usmx._few_variance(a, by)) is not None:
+    if axis is None and not keepdims and (few := _usmx._few_variance(a, float(by))) is not None:
         return few
     from .._fusion.spelling import cpp
 

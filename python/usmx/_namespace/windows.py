@@ -28,7 +28,10 @@ def i0(x: ArrayLike) -> ndarray:
     >>> print(usmx.i0(usmx.asarray([0.0])))
     [1.]
     """
-    made: ndarray = _usmx.Operation("i0")(as_array(x))
+    a = as_array(x)
+    if a.dtype.kind in "biu":  # as NumPy, not in the smallest type of floats that holds them
+        a = a.astype(default_float(a.queue))
+    made: ndarray = _usmx.Operation("i0")(a)
     return made
 
 

@@ -163,3 +163,20 @@ def test_a_quantile_that_is_an_element_is_no_part_of_a_larger_array(kind: str) -
         np.testing.assert_array_equal(
             lower.to_numpy(), np.quantile(np.arange(12).reshape(3, 4), 0.4, axis, method="lower")
         )
+
+
+@pytest.mark.parametrize("length", [3, 20, 5000])
+def test_quantiles_with_weights_in_each_kind_of_memory(length: int, kind: str) -> None:
+    rng = np.random.default_rng(length)
+    n, w = rng.random((3, length)), rng.integers(0, 4, (3, length)).astype(float)
+    w[:, 0] = 1
+    x, by = (usmx.asarray(one, usm_type=kind) for one in (n, w))
+    n[:, 1] = x[:, 1] = np.nan
+    for name in ("nanpercentile", "percentile"):
+        for axis in (1, None):
+            named = {"axis": axis, "method": "inverted_cdf"}
+            wanted = getattr(np, name)(n, [10, 42], weights=w, **named)
+            out = usmx.zeros(wanted.shape, usm_type=kind)
+            found = getattr(usmx, name)(x, [10, 42], weights=by, out=out, **named)
+            np.testing.assert_array_equal(found.to_numpy(), wanted)
+            np.testing.assert_array_equal(out.to_numpy(), wanted)

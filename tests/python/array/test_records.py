@@ -268,3 +268,34 @@ def test_records_are_taken_as_in_numpy(axis: int | None, kind: str) -> None:
     expected = np.take(theirs, [2, 0, 1], axis=axis)
     assert ours.shape == expected.shape
     assert ours.to_numpy().tobytes() == expected.tobytes()
+
+
+def test_records_are_filled_with_one(kind: str) -> None:
+    theirs = some_records((5,), 4).copy()
+    ours = usmx.asarray(theirs, usm_type=kind)
+    for one in ((7, 1.5, (1, 2, 3)), some_records((1,), 5)[0]):
+        theirs[:] = one
+        ours.fill(one)
+        assert ours.to_numpy().tobytes() == theirs.tobytes()
+    with pytest.raises(ValueError, match="expected one number"):
+        usmx.zeros(3, usm_type=kind).fill((1, 2))
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [PACKED, PADDED, np.dtype([("a", "f4"), ("b", "f8")]), np.dtype([("a", "u1"), ("b", "i2")])],
+    ids=["packed", "padded", "of floats", "of integers"],
+)
+def test_one_record_of_numpy_is_taken_wherever_elements_are(dtype: np.dtype, kind: str) -> None:
+    theirs = np.frombuffer(bytes(range(4 * dtype.itemsize)), dtype).copy()
+    one = theirs[2]
+    ours = usmx.zeros(4, dtype, usm_type=kind)
+    ours[0] = one
+    ours[1:2] = one
+    ours[[2]] = one
+    ours[3:].fill(one)
+    full = usmx.full(2, one, dtype, usm_type=kind).to_numpy()
+    alone = usmx.asarray(one, usm_type=kind).to_numpy()
+    for field in dtype.names:
+        for made in (*ours.to_numpy(), *full, alone):
+            assert made[field].tolist() == one[field].tolist()

@@ -4,9 +4,13 @@ they hold then, as NumPy would, and what was compiled before is used again."""
 # A lambda around a function is what is fused.
 # ruff: noqa: PLW0108
 # SPDX-License-Identifier: Apache-2.0
+import contextvars
 import dataclasses
 import functools
 import gc
+import os
+import random
+import threading
 import types
 import weakref
 
@@ -233,3 +237,30 @@ def test_changed_values_of_parameters_are_noticed():
     scaled.__kwdefaults__ = {"more": 1}
     assert fused(x).tolist() == [6] * 4
     assert fused(x, 3).tolist() == [4] * 4
+
+
+def test_what_answers_otherwise_at_each_call_is_asked_at_each_call(monkeypatch):
+    number = contextvars.ContextVar("number", default=2.0)
+    local = threading.local()
+    local.n = 2.0
+    draw = random.Random(1)
+    monkeypatch.setenv("USMX_OF_A_TEST", "2")
+    forms = {
+        "context": (lambda x: x * number.get(), lambda: number.set(3.0)),
+        "thread": (lambda x: x * local.n, lambda: setattr(local, "n", 3.0)),
+        "environment": (
+            lambda x: x * float(os.environ["USMX_OF_A_TEST"]),
+            lambda: monkeypatch.setenv("USMX_OF_A_TEST", "3"),
+        ),
+    }
+    x = usmx.ones(3, "f4")
+    for name, (function, change) in forms.items():
+        fused = usmx.fuse(function)
+        assert fused(x).tolist() == [2] * 3, name
+        change()
+        assert fused(x).tolist() == [3] * 3, name
+    for name, fused in {
+        "generator": usmx.fuse(lambda x: x * draw.random()),
+        "module": usmx.fuse(lambda x: x * random.random()),
+    }.items():
+        assert len({fused(x).tolist()[0] for _ in range(4)}) == 4, name

@@ -40,3 +40,15 @@ def test_a_text_that_is_too_deep_is_refused_with_the_limit(sign: str) -> None:
     kernel = usmx.ElementwiseKernel("T x", "T z", f"z = {(sign + ' ') * 70_000} x")
     with pytest.raises(usmx.BuildError, match="more than 65536 names, numbers and signs"):
         kernel(usmx.arange(3))
+
+
+@pytest.mark.parametrize("text", ["#include __FILE__", "#define SELF __FILE__\n#  include SELF"])
+def test_a_text_that_includes_itself_is_refused(text: str) -> None:
+    kernel = usmx.ElementwiseKernel("T x", "T z", "z = x", preamble=text)
+    with pytest.raises(usmx.BuildError, match="the text includes itself"):
+        kernel(usmx.arange(3))
+
+
+def test_a_text_may_say_where_it_stands() -> None:
+    kernel = usmx.ElementwiseKernel("T x", "T z", "z = x + sizeof(__FILE__) / 99")
+    assert kernel(usmx.arange(3)).tolist() == [0, 1, 2]

@@ -47,6 +47,7 @@ CALLS = {
     "usm_type   ": lambda: usmx.zeros(3).copy(usm_type=BAD),
     "order ": lambda: usmx.zeros(3).reshape(3, order=BAD),
     "buffer": lambda: usmx.ndarray(3, buffer=BAD),
+    "format": lambda: format(usmx.zeros(3), BAD),
 }
 
 

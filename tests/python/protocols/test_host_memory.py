@@ -2,6 +2,7 @@
 # for, kept alive, and a view of USM is that USM again.
 # SPDX-License-Identifier: Apache-2.0
 import array as std_array
+import ctypes
 import gc
 import mmap
 import weakref
@@ -294,6 +295,26 @@ def test_padding_of_a_record_in_a_record_keeps_its_place():
     got = usmx.asarray(source).to_numpy()
     assert got["in"]["y"].tolist() == [1, 2, 3]
     assert got["b"].tolist() == [7, 8, 9]
+
+
+class Inner(ctypes.Structure):
+    _fields_ = (("x", ctypes.c_byte), ("y", ctypes.c_int))
+
+
+class Outer(ctypes.Structure):
+    _fields_ = (("a", ctypes.c_int), ("b", ctypes.c_double), ("c", Inner), ("d", ctypes.c_byte))
+
+
+def test_structures_of_ctypes_keep_the_places_of_their_fields():
+    """Their formats leave out the bytes between fields, before Python 3.12."""
+    source = (Outer * 2)(Outer(1, 2.5, Inner(3, 4), 5), Outer(6, 7.5, Inner(8, 9), 10))
+    for given in (source, memoryview(source), (Outer * 2 * 1)(source)):
+        x = usmx.asarray(given)
+        assert x.reshape(-1).tolist() == [(1, 2.5, (3, 4), 5), (6, 7.5, (8, 9), 10)]
+    assert usmx.asarray(source[1]).tolist() == (6, 7.5, (8, 9), 10)
+    x = usmx.zeros(2, usmx.asarray(source).dtype)
+    x[:] = source
+    assert x["b"].tolist() == [2.5, 7.5]
 
 
 def test_arrays_of_records_with_padding_are_refused_because_formats_leave_it_out():

@@ -459,6 +459,33 @@ def test_bad_interfaces_are_refused_by_the_field(name):
     assert gone() is None
 
 
+OUTSIDE = {
+    "behind": {"data": bytes(8), "shape": (100_000,)},
+    "a byte less": {"data": bytes(47)},
+    "writable": {"data": bytearray(8)},
+    "before": {"data": bytes(48), "strides": (-8,)},
+    "far apart": {"data": bytes(48), "strides": (800,)},
+    "begins late": {"data": bytes(48), "offset": 8},
+    "begins early": {"data": bytes(48), "offset": -8},
+    "another order of bytes": {"data": bytes(8), "typestr": ">f8"},
+    "of NumPy": {"data": np.zeros(2)},
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_elements_outside_of_the_buffer_are_not_copied_either(name):
+    """NumPy does not look, and reads what is there."""
+    source, x = described(np.arange(6.0), **OUTSIDE[name]), usmx.ones(6)
+    for use in (
+        lambda: usmx.asarray(source),
+        lambda: x + source,
+        lambda: x.__setitem__(slice(None), source),
+        lambda: usmx.concat([x, source]),
+    ):
+        with pytest.raises(ValueError, match=r"data: .* bytes of the buffer"):
+            use()
+
+
 # --- objects with `__array__` ---------------------------------------------------------------------
 
 
