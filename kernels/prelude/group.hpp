@@ -9,10 +9,14 @@
 
 namespace usmx {
 
+// Inlined at once: a later pass would take a call of an inline function for one that each item may
+// make by itself, and put two of them inside of a branch on what both ask.
+#define USMX_TOGETHER __attribute__((always_inline))
+
 // Scopes: 2 is the work-group, 3 the sub-group. Forms: 0 reduces, 1 scans with, 2 without itself.
 #define USMX_GROUP(name, form, operation)                    \
   template <int Scope, class T>                              \
-  inline T name(T x) {                                       \
+  USMX_TOGETHER inline T name(T x) {                         \
     if constexpr (T(0.5f) != T(0))                           \
       return __spirv_GroupF##operation(Scope, form, x);      \
     else                                                     \
@@ -58,37 +62,37 @@ USMX_GROUP(exclusive_scan_max, 2, Max)
 
 /// The value of the item with that id: of a work-group a linear id.
 template <int Scope, class T>
-inline T broadcast(T x, int64_t id) {
+USMX_TOGETHER inline T broadcast(T x, int64_t id) {
   if constexpr (Scope == 3)
     return backend::shuffle(x, uint32_t(id));
   else
     return __spirv_GroupBroadcast(Scope, x, size_t(id));
 }
 template <int Scope>
-inline bool any_of(bool condition) {
+USMX_TOGETHER inline bool any_of(bool condition) {
   return __spirv_GroupAny(Scope, condition);
 }
 template <int Scope>
-inline bool all_of(bool condition) {
+USMX_TOGETHER inline bool all_of(bool condition) {
   return __spirv_GroupAll(Scope, condition);
 }
 
 /// The value of another item of the sub-group: by id, by id ^ mask, some ids below or above.
 template <class T>
-inline T shuffle(T x, uint32_t id) {
+USMX_TOGETHER inline T shuffle(T x, uint32_t id) {
   return backend::shuffle(x, id);
 }
 template <class T>
-inline T shuffle_xor(T x, uint32_t mask) {
+USMX_TOGETHER inline T shuffle_xor(T x, uint32_t mask) {
   return backend::shuffle_xor(x, mask);
 }
 template <class T>
-inline T shuffle_up(T x, uint32_t delta) {
+USMX_TOGETHER inline T shuffle_up(T x, uint32_t delta) {
   const uint32_t id = __spirv_BuiltInSubgroupLocalInvocationId();
   return backend::shuffle(x, id < delta ? id : id - delta);
 }
 template <class T>
-inline T shuffle_down(T x, uint32_t delta) {
+USMX_TOGETHER inline T shuffle_down(T x, uint32_t delta) {
   const uint32_t id = __spirv_BuiltInSubgroupLocalInvocationId();
   const uint32_t from = id + delta;
   return backend::shuffle(x, from < __spirv_BuiltInSubgroupSize() ? from : id);

@@ -238,6 +238,28 @@ std::vector<std::string> imported_symbols(std::string_view object) {
   return symbols;
 }
 
+// Properties are letters of six bits each, from the lowest bit on; the first eight bytes are the
+// length. The runtime (2026.2) writes its adapter's name of the device, and looks for the
+// compiler's when it reads: the image is passed over then. Only what stands before the first '-'
+// counts, so a name that is as long leaves all else where it is.
+void name_device(std::vector<char>& binary) {
+  constexpr std::string_view written =
+      "=2|gDAAAAAAAAAbsZXbf5mdwRHe2QTL152au92du1Sdutmbvdnb\n";  // llvm_nvptx64-unknown-unknown
+  constexpr std::string_view looked_for =
+      "=2|gDAAAAAAAAgb2BHd4ZDNtUnbr52b35WL152au92du1yY1RWY\n";  // nvptx64-unknown-unknown-cuda
+  static_assert(written.size() == looked_for.size());
+  const std::string_view all(binary.data(), binary.size());
+  for (auto at = all.find(written); at != std::string_view::npos; at = all.find(written, at)) {
+    std::ranges::copy(looked_for, binary.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+}
+
+std::vector<char> executable::content() {
+  std::vector<char> binary = bundle_.ext_oneapi_get_content();
+  name_device(binary);
+  return binary;
+}
+
 std::string summary_of(const std::string& log) {
   auto text = "the kernel source could not be compiled: " + first_error(log);
   // The compiler brings its device library in itself, and finds it from a folder of this name.

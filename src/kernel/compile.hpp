@@ -30,7 +30,8 @@ class executable {
   /// The runtime knows it only of kernels that it has compiled in one step; otherwise OpenCL is
   /// asked.
   std::size_t argument_count(const std::string& name);
-  std::vector<char> content() { return bundle_.ext_oneapi_get_content(); }
+  /// As SYCLBIN that `load` reads.
+  std::vector<char> content();
 
  private:
   bundle bundle_;
@@ -48,6 +49,9 @@ std::string summary_of(const std::string& log);
 
 /// The mangled names of the functions that an object imports; from its SYCLBIN.
 std::vector<std::string> imported_symbols(std::string_view object);
+
+/// Names the device of images of CUDA as the runtime does where it reads a SYCLBIN.
+void name_device(std::vector<char>& binary);
 
 /// Compiles for one device, and lists in `files` what the compiler read. Throws build_error with
 /// the compiler's log. With `object`, that is what the executable can be linked from, as SYCLBIN.

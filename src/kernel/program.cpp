@@ -231,6 +231,7 @@ void program::state::compile() const {
 void program::state::store(std::vector<std::string> files, std::vector<char> binary,
                            std::vector<char> object) const noexcept {
   if (disk_keys.exact.empty() || binary.empty()) return;
+  const auto& backend = detail::backend_of(from.device);
   try {
     detail::stored_program program;
     program.files = std::move(files);
@@ -238,6 +239,11 @@ void program::state::store(std::vector<std::string> files, std::vector<char> bin
     for (const std::string& name : declared_names()) {
       if (is_unsized(name) || !built->has(name)) continue;
       const auto handle = built->get(name, from.context);
+      using size_of_group = sycl::info::kernel_device_specific::compile_work_group_size;
+      if (!backend.binaries_hold_groups &&
+          handle.get_info<size_of_group>(from.device).size() != 0) {
+        return;
+      }
       program.kernels.push_back({name, handle.get_info<sycl::info::kernel::num_args>()});
     }
     detail::store_program(disk_keys.exact, from.device.get_info<sycl::info::device::name>(),

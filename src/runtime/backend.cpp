@@ -45,6 +45,7 @@ constexpr std::array<backend_row, 8> rows = {{
      .waits_by_barrier_event = true,
      .lost_by_fork = true,
      .keeps_binaries = true,
+     .binaries_hold_groups = false,
      .counts_arguments = false,
      .takes_structs = false,
      .needs_cuda_path = true,

@@ -95,6 +95,9 @@ struct backend_row {
   /// The binary of an executable can be read and loaded again. CUDA's holds PTX, of which the driver
   /// keeps machine code by itself; before 2026.2 it was empty.
   bool keeps_binaries = false;
+  /// A kernel that was read from one knows the size of group that its text demands. Of CUDA's this
+  /// stands in a property, of which was not seen that it is read again. Used by program.cpp.
+  bool binaries_hold_groups = true;
   /// A program that is read from its binary is read into a SYCL context of its own, over the same
   /// native one, and its kernels are taken over by their native handles. The runtime keeps what it
   /// reads for as long as the context lives: 0.43 MB a program. Elsewhere programs are compiled

@@ -180,6 +180,21 @@ TEST(ProgramBackends, AnObjectNamesWhatHasToBeLinkedToIt) {
   CHECK(usmx::detail::imported_symbols("[SYCL/imported symbols]\n_Z1g").empty());
 }
 
+TEST(Program, ImagesOfCudaAreReadUnderTheCompilersNameOfTheDevice) {
+  const std::string before = "[SYCLBIN/native device code image metadata]\ntarget=2|";
+  const std::string after = "\narch=2|ACAAAAAAAAgb2lGZpF2XnBXdfNXbflDM\n";
+  // As an H200 wrote it, and as one read it.
+  std::string text = before + "gDAAAAAAAAAbsZXbf5mdwRHe2QTL152au92du1Sdutmbvdnb" + after + before +
+                     "wCAAAAAAAAwcwlmc2QTL152au92du1Sdutmbvdnb" + after;
+  std::vector<char> binary(text.begin(), text.end());
+  usmx::detail::name_device(binary);
+  text.replace(text.find("gDA"), 48, "gDAAAAAAAAgb2BHd4ZDNtUnbr52b35WL152au92du1yY1RWY");
+  CHECK(std::string(binary.begin(), binary.end()) == text);
+  binary.clear();
+  usmx::detail::name_device(binary);
+  CHECK(binary.empty());
+}
+
 TEST(ProgramBackends, WhatIsDefinedNowhereIsNamedAndTheFailureKept) {
   auto q = usmx::default_queue();
   const std::string text =

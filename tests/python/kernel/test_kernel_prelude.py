@@ -131,3 +131,36 @@ def test_atomic_operations_of_integers(dtype):
     out = array([0, 2**31 - 1, 0, 0], dtype)
     k[31 * 8](out).wait()
     assert out.to_numpy().tolist() == [2**31 - 1, 0, 0, 31 * 8]
+
+
+def test_all_and_any_of_a_sub_group_do_not_move_into_a_branch_on_what_they_ask() -> None:
+    # Two functions of the prelude, inlined late, became calls that only some items made.
+    text = """
+    namespace device {
+    inline bool is_in(int64_t mask) {
+      return (usmx::shift_right<uint64_t>(uint64_t(mask), uint64_t(usmx::sub_group_local_id())) & 1) != 0;
+    }
+    inline bool is_same(int64_t mask, bool says) {
+      bool every{}, some{};
+      every = usmx::all_of<3>(says || !device::is_in(mask));
+      some = usmx::any_of<3>(says && device::is_in(mask));
+      return every || !some;
+    }
+    }
+    USMX_KERNEL(1) ask [[sycl::reqd_sub_group_size(32)]] (int64_t* o_data, int64_t o_n0, int64_t o_n1,
+                                                          const int32_t* x) {
+      const usmx::dense<int64_t, 2> o{o_data, {o_n0, o_n1}};
+      int64_t i{};
+      i = int64_t(usmx::nd_item<1>::get_global_id(0));
+      o(0, i) = int64_t(device::is_same(4294967295l, x[i] != 0));
+    }
+    """
+    if 32 not in usmx.Device().sub_group_sizes:
+        text = text.replace("[[sycl::reqd_sub_group_size(32)]]", "")
+    kernel = usmx.RawKernel(text, "ask")
+    for chosen in ((), (3,), (0, 31), tuple(range(32))):
+        host = np.zeros(32, "i4")
+        host[list(chosen)] = 1
+        out = usmx.zeros((2, 32), dtype="int64")
+        kernel[(32,), (32,)](out, 2, 32, usmx.asarray(host)).wait()
+        assert out[0].tolist() == [int(len(chosen) in (0, 32))] * 32, chosen
