@@ -19,7 +19,7 @@ from usmx.compat import cuda
 
 FILE = Path(__file__).parents[1] / "examples" / "numba_cuda" / "exercises.py"
 TILE, BLOCK = 16, 128
-SAME, PARTS = "numba.njit(parallel=True)", "another algorithm of it"
+SAME, PARTS = "numba.njit(parallel=True)", "numba.njit without blocks"
 
 
 def _waiting(call: Callable[[], object]) -> Callable[[], object]:

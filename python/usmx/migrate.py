@@ -125,8 +125,9 @@ def _why(path: str) -> str:
 class _Reader(ast.NodeVisitor):
     """Collects the findings of a program, and the lines to write."""
 
-    def __init__(self, lines: list[str]) -> None:
+    def __init__(self, lines: list[str], tree: ast.Module) -> None:
         self.lines = lines
+        self.is_all_cuda: bool = _is_all_cuda(tree)
         self.findings: list[Finding] = []
         #: First and last line of what is replaced -> the lines to write.
         self.changes: dict[tuple[int, int], list[str]] = {}
@@ -195,6 +196,12 @@ class _Reader(ast.NodeVisitor):
             path = f"{module}.{alias.name}"
             of_module, of_path = _target(module), _target(path)
             bound = alias.asname or alias.name
+            if module == "numba" and of_path is None and self.is_all_cuda:
+                groups.setdefault(TARGETS["numba.cuda"], []).append(spelled)
+                line = f"from {TARGETS['numba.cuda']} import {spelled}"
+                self.add(node, "import", path, _CHANGED, line)
+                changed = True
+                continue
             if of_path is not None and of_module is None:  # from numba import cuda
                 to = of_path[1].rpartition(".")
                 groups.setdefault(to[0], []).append(
@@ -379,7 +386,7 @@ def read(text: str, name: str = "<program>") -> tuple[list[Finding], str]:
     """
     tree = ast.parse(text, name)
     lines = text.splitlines()
-    reader = _Reader(lines)
+    reader = _Reader(lines, tree)
     # Imports first, wherever they stand: functions above them use their names.
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -392,6 +399,40 @@ def read(text: str, name: str = "<program>") -> tuple[list[Finding], str]:
         lines[first - 1 : last] = new
     findings = sorted(set(reader.findings), key=lambda f: (f.line, f.kind, f.name))
     return findings, "\n".join(lines) + ("\n" if text.endswith("\n") else "")
+
+
+def _is_all_cuda(tree: ast.Module) -> bool:
+    """Whether all that a program takes from Numba is for kernels, its types too: they are others
+    for functions of the processor."""
+    taken: set[str] = set()
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [one.name for one in node.names if one.name.partition(".")[0] == "numba"]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            if node.module == "numba":
+                taken |= {one.name for one in node.names}
+            elif (node.module or "").startswith("numba."):
+                names = [str(node.module)]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            target = [k.value for k in node.keywords if k.arg == "target"]
+            if node.func.id in _DECORATORS and [ast.dump(t) for t in target] != [_FOR_CUDA]:
+                return False
+        if any(name != "numba.cuda" and not name.startswith("numba.cuda.") for name in names):
+            return False
+    of_kernels = {n for n in taken - {"cuda"} if n in _DECORATORS or _is_type(n)}
+    return "cuda" in taken and taken == of_kernels | {"cuda"}
+
+
+def _is_type(name: str) -> bool:
+    return name in importlib.import_module("usmx.compat.numba_types").TYPES and _has(
+        f"{TARGETS['numba.cuda']}.{name}"
+    )
+
+
+#: Of functions of arrays, which Numba has for the processor too.
+_DECORATORS = ("vectorize", "guvectorize")
+_FOR_CUDA = ast.dump(ast.Constant("cuda"))
 
 
 def _without_imports(tree: ast.Module) -> Iterator[ast.AST]:
@@ -437,10 +478,11 @@ def report(path: str, *, diff: bool = False, write: Callable[[str], object] = pr
         text = file.read()
     findings, changed = read(text, path)
     if diff:
-        for line in difflib.unified_diff(
-            text.splitlines(), changed.splitlines(), path, path, lineterm=""
-        ):
-            write(line)
+        whole = text.splitlines(keepends=True), changed.splitlines(keepends=True)
+        for line in difflib.unified_diff(*whole, path, path):
+            write(line.removesuffix("\n"))
+            if not line.endswith("\n"):
+                write("\\ No newline at end of file")
     else:
         for f in findings:
             advice = f"    {f.advice}" if f.advice else ""

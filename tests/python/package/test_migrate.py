@@ -1,7 +1,9 @@
 # What `usmx migrate` says of programs for other packages, and the programs that it writes.
 # SPDX-License-Identifier: Apache-2.0
+import subprocess
 import textwrap
 
+import lab
 import numpy as np
 import pytest
 
@@ -141,6 +143,78 @@ def test_a_module_that_is_imported_by_its_whole_name_is_found_in_its_package():
     exec(compile(changed.replace("dpctl.LocalAccessor", ""), "changed.py", "exec"), names)
     assert names["block"].tobytes() == b"four"
     assert names["cupyx"].scipy.__name__ == "usmx.compat.cupyx.scipy"
+
+
+@pytest.mark.parametrize(
+    ("others", "line"),
+    [
+        ("float32, vectorize", "from usmx.compat.cuda import float32, vectorize"),
+        ("float32, njit", "from numba import float32, njit"),
+        ("types, int64 as whole", "from numba import types, int64 as whole"),
+    ],
+)
+def test_types_come_from_where_the_kernels_come_from(others, line):
+    _, changed = found(f"""
+        from numba import cuda, {others}
+
+        add = vectorize(["float32(float32)"], target="cuda")
+    """)
+    assert line in changed
+    assert "from usmx.compat import cuda" in changed
+
+
+def test_types_of_functions_for_the_processor_stay_numbas():
+    _, changed = found("""
+        from numba import cuda, float32, vectorize
+
+        add = vectorize([float32(float32)])
+    """)
+    assert "from numba import float32, vectorize" in changed
+
+
+def exercises(of):
+    return (lab.ROOT / "examples" / of / "exercises.py").read_text(encoding="utf-8")
+
+
+DPEX = """
+import dpnp
+import numba_dpex as dpex
+
+
+@dpex.kernel
+def add(a, b, c):
+    i = dpex.get_global_id(0)
+    c[i] = a[i] + b[i]
+
+
+a, b, c = dpnp.arange(8.0), dpnp.ones(8), dpnp.zeros(8)
+add[dpex.Range(8)](a, b, c)
+print("equals NumPy", c.sum() == 36)
+"""
+PROGRAMS = {
+    "numba.cuda": (exercises("numba_cuda"), 14),
+    "cupy": (exercises("cupy"), 14),
+    "dpctl": (DPCTL + 'print("equals NumPy", float(result) == 6)', 1),
+    "numba_dpex": (DPEX, 1),
+}
+
+
+@pytest.mark.parametrize("of", PROGRAMS)
+def test_a_program_runs_after_its_diff_was_applied(of, tmp_path, capsys, run_python, monkeypatch):
+    text, equal = PROGRAMS[of]
+    monkeypatch.chdir(tmp_path)
+    program = tmp_path / "program.py"
+    program.write_text(text.replace("host = lambda", "# host = lambda"), encoding="utf-8")
+    assert cli.main(["migrate", "--diff", "program.py"]) == 0
+    diff = capsys.readouterr().out
+    subprocess.run(["git", "apply", "-p0"], input=diff, text=True, check=True, cwd=tmp_path)
+    changed = program.read_text(encoding="utf-8")
+    for module in ("numba", "cupy", "dpctl", "dpnp", "numba_dpex"):
+        assert f"\nfrom {module}" not in changed
+        assert f"\nimport {module}" not in changed
+    shown = run_python(f"import runpy; runpy.run_path({str(program)!r}, run_name='__main__')")
+    assert shown.stdout.count("equals NumPy") == equal
+    assert "False" not in shown.stdout
 
 
 def test_a_program_of_usmx_stays_as_it_is():

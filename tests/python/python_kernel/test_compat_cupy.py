@@ -1,5 +1,7 @@
 # Programs for CuPy after a change of their import.
 # SPDX-License-Identifier: Apache-2.0
+import importlib
+
 import numpy as np
 import pytest
 
@@ -304,6 +306,23 @@ def test_kernels_of_cupyx_jit_shuffle_and_take_memory_of_the_launch():
     assert x.get()[:2].tolist() == [31, 77]
 
 
+# A processor may have warps of 16 where nothing is said, half of what such texts expect.
+def test_texts_about_warps_have_32_threads_in_each():
+    sums = cp.RawKernel(
+        r"""
+        extern "C" __global__ void sums(const float* x, float* out) {
+          float sum = x[threadIdx.x];
+          for (int step = 16; step > 0; step >>= 1) sum += __shfl_down_sync(0xffffffff, sum, step);
+          if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = sum;
+        }
+        """,
+        "sums",
+    )
+    x, out = cp.arange(64, dtype="f4"), cp.zeros(2, dtype="f4")
+    sums((1,), (64,), (x, out))
+    assert out.get().tolist() == [496, 1520]
+
+
 def test_random_numbers_take_a_dtype():
     for make in (cp.random.rand, cp.random.randn):
         x = make(3, 4, dtype=cp.float32)
@@ -320,5 +339,11 @@ def test_modules_of_cuda_and_scipy_have_their_names():
     cp.cuda.nvtx.RangePush("name")
     cp.cuda.nvtx.RangePop()
     assert cupyx.scipy.special is usmx.special
+    assert importlib.import_module("usmx.compat.cupyx.scipy.special") is usmx.special
+    x = cp.ndarray((4,), cp.float32, cp.cuda.alloc(16))
+    x[...] = 3
+    assert x.get().tolist() == [3, 3, 3, 3]
+    assert cp.get_default_pinned_memory_pool().malloc(8).mem.usm_type == "host"
+    assert cp.cuda.Device(cp.ones(2).device.id) == cp.cuda.Device(0)
     with pytest.raises(AttributeError, match="'sparse' here; it has special"):
         _ = cupyx.scipy.sparse

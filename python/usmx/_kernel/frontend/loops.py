@@ -284,7 +284,7 @@ class Loops:
         self.walk.line("}")
 
     def _is_over_grid(self, node: ast.For, bounds: tuple[Number, Number, Number]) -> bool:
-        """Whether items go in steps of the whole grid, each from its own place, and none breaks off."""
+        """Whether each item goes from its own place in steps of the whole grid, without break."""
         start, _, step = (self.walk.scope.once.get(b.code, b.code) for b in bounds)
         first, all_of = _GLOBAL_ID.fullmatch(start), _GLOBAL_RANGE.fullmatch(step)
         return (

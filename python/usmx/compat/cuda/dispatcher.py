@@ -123,7 +123,7 @@ class Launch:
         """
         kernel = self.kernel
         queue = queue_of(self.stream)
-        about = _about(_usmx.Device() if queue is None else queue.device)
+        of_device = about(_usmx.Device() if queue is None else queue.device)
         found: list[Any] = []
         after: list[Any] = []
         records: tuple[int, ...] = ()
@@ -139,11 +139,11 @@ class Launch:
             elif isinstance(a, np.void) and a.dtype.names is not None:
                 # Kernels write to the record of the host, which is an element of an array there.
                 records += (len(found),)
-                found.append(_prepared(np.asarray(a).reshape(1), after, about.copies, queue))
+                found.append(_prepared(np.asarray(a).reshape(1), after, of_device.copies, queue))
             else:
-                found.append(_prepared(a, after, about.copies, queue))
-        if self._chosen is None or self._chosen[0] is not about or self._chosen[1] != records:
-            self._chosen = about, records, *self._choice(about, records)
+                found.append(_prepared(a, after, of_device.copies, queue))
+        if self._chosen is None or self._chosen[0] is not of_device or self._chosen[1] != records:
+            self._chosen = of_device, records, *self._choice(of_device, records)
         if self.shared > 0:
             found.append(LocalMemory(self.shared, "uint8"))
         made, ranges = self._chosen[2:]
@@ -178,7 +178,8 @@ class _About(NamedTuple):
 
 
 @functools.lru_cache(maxsize=16)
-def _about(device: _usmx.Device) -> _About:
+def about(device: _usmx.Device) -> _About:
+    """What launches ask about a device, asked once."""
     sizes: Any = device.properties().get("sub_group_sizes") or ()
     return _About(
         not device.has_aspect("usm_system_allocations"),
@@ -335,7 +336,7 @@ class CUDADispatcher(DeviceFunction):
         *args
             As in a launch.
         """
-        made = self.made(False, _about(_usmx.Device()).warp, ())
+        made = self.made(False, about(_usmx.Device()).warp, ())
         return made.source(*(unwrapped(a) for a in args))
 
     def _no_assembly(self, *_: Any) -> Any:

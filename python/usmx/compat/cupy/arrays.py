@@ -11,6 +11,7 @@ import numpy as np
 import usmx as _usmx
 
 from ..._namespace.methods import checked_self
+from ..cuda import devices as _devices
 
 
 class MemoryPointer:
@@ -137,9 +138,16 @@ def _data(self: Any) -> MemoryPointer:
     return MemoryPointer(checked_self(self))
 
 
+def _number(self: _usmx.Device) -> int:
+    """CUDA's number of the device: ``x.device.id``."""
+    return next(one.id for one in _devices.gpus.lst if one.usmx == self)
+
+
 def install_methods() -> None:
     """Give arrays of usmx the methods of CuPy's that they lack."""
     kind: Any = _usmx.ndarray
     kind.get = _get
     kind.set = _set
     kind.data = property(_data)
+    device: Any = _usmx.Device
+    device.id = property(_number)

@@ -14,6 +14,7 @@ from usmx import _explained
 from ..cuda import devices as _devices
 from ..cuda import streams as _streams
 from ..cuda.arrays import pinned_array
+from .arrays import MemoryPointer
 
 
 class Event(_streams.Event):
@@ -201,12 +202,12 @@ class MemoryPool:
         del stream
         _usmx.memory.trim()
 
-    def malloc(self, size: int) -> Any:
-        """Bytes of the device."""
-        return _usmx.empty(size, "uint8", usm_type="device")
+    def malloc(self, size: int) -> MemoryPointer:
+        """Memory of so many bytes: ``cp.ndarray(shape, dtype, pointer)`` is an array there."""
+        return MemoryPointer(_usmx.empty(size, "uint8", usm_type=self.kind))
 
     #: Which memory.
-    kind = "device"
+    kind: Any = "device"
 
     def _rows(self) -> list[Any]:
         return [row for row in _usmx.memory.stats() if row.kind == self.kind]
@@ -328,9 +329,10 @@ stream: Any = SimpleNamespace(
     get_elapsed_time=get_elapsed_time,
 )  # fmt: skip
 device: Any = SimpleNamespace(Device=Device)
+alloc: Any = get_default_memory_pool().malloc
 memory: Any = SimpleNamespace(
     MemoryPool=MemoryPool, PinnedMemoryPool=PinnedMemoryPool, set_allocator=set_allocator,
-    alloc=get_default_memory_pool().malloc,
+    alloc=alloc,
 )  # fmt: skip
 
 _explained.explain(globals())

@@ -17,6 +17,7 @@ import numpy as np
 
 import usmx as _usmx
 
+from ..cuda.dispatcher import about
 from ..cuda.streams import queue_of
 from . import variables
 from .arrays import MemoryPointer
@@ -60,6 +61,8 @@ _DYNAMIC = re.compile(
 #: What programs define that is there already, perhaps as another type of the same size.
 _TYPEDEF = re.compile(r"\btypedef\s+[\w ]*\bu?int(?:8|16|32|64)_t\s*;")
 _EXTERN_C = re.compile(r'extern\s*"C"\s*(\{)?')
+#: What depends on how many threads a warp has.
+_OF_WARPS = re.compile(r"\b(?:__shfl_\w+|__(?:all|any|ballot)_sync|__syncwarp|warpSize)\b")
 _NAMES = """
 #define __syncthreads() usmx::group_barrier()
 #define __syncwarp(...) usmx::sub_group_barrier()
@@ -192,7 +195,7 @@ class Memory:
         return MemoryPointer(self.array[begin : begin + size])
 
 
-def translated(text: str, shared: int = 0) -> str:
+def translated(text: str, shared: int = 0, warp: int = 0) -> str:
     """A text of CUDA C++ for usmx; lines stay where they are.
 
     Parameters
@@ -201,6 +204,9 @@ def translated(text: str, shared: int = 0) -> str:
         With kernels that are marked by ``__global__``.
     shared : int
         Bytes of shared memory that the launch gives.
+    warp : int
+        Threads of a warp that kernels are compiled for, if the text asks about warps; 0 for what
+        the device chooses.
     """
     check(text)
     found = _variables(text)
@@ -234,7 +240,12 @@ def translated(text: str, shared: int = 0) -> str:
 
     text = _DYNAMIC.sub(dynamic, text)
     text = _SHARED.sub(static, text)
-    text = _GLOBAL.sub(r"USMX_KERNEL(3) \1", text)
+    asks = warp > 0 and _OF_WARPS.search(_blanked(text)) is not None
+    text = _GLOBAL.sub(
+        rf"USMX_KERNEL(3) \1 [[sycl::reqd_sub_group_size({warp})]] " if asks
+        else r"USMX_KERNEL(3) \1",
+        text,
+    )  # fmt: skip
     text = _INDEX.sub(
         lambda m: f"((unsigned int)usmx::nd_item<3>::{_METHODS[m[1]]}({2 - 'xyz'.index(m[2])}))",
         text,
@@ -335,26 +346,29 @@ class RawKernel:
         self.code = code
         self.name = name
         self.options: tuple[str, ...] = _options(options)
-        self._made: dict[tuple[int, tuple[int, ...]], Any] = {}
+        self._made: dict[tuple[int, tuple[int, ...], int], Any] = {}
         self._is_cuda: bool = is_cuda(code)
         if self._is_cuda:
             check(code)
         self._memory = Memory(code, options) if memory is None else memory
         self._reads: bool = name.partition("<")[0].strip() in self._memory.readers
 
-    def _kernel(self, shared: int, structs: tuple[int, ...] = ()) -> Any:
+    def _kernel(
+        self, shared: int, structs: tuple[int, ...] = (), queue: _usmx.Queue | None = None
+    ) -> Any:
         if not self._is_cuda:
             shared = 0
-        found = self._made.get((shared, structs))
+        warp = about(_usmx.Device() if queue is None else queue.device).warp
+        found = self._made.get((shared, structs, warp))
         if found is None:
             text = self.code
             if self._is_cuda:
                 if structs:
                     name = self.name.partition("<")[0].strip()
                     text = variables.by_pointer(text, _blanked(text), name, structs)
-                text = translated(text, shared)
+                text = translated(text, shared, warp)
             found = _usmx.RawKernel(text, self.name, self.options)
-            self._made[shared, structs] = found
+            self._made[shared, structs, warp] = found
         return found
 
     def compile(self, log_stream: Any = None) -> None:
@@ -402,7 +416,7 @@ class RawKernel:
                 if _is_struct(a):
                     structs += (k,)
                 given.append(_pointed(a))
-        launch: Any = self._kernel(int(shared_mem), structs)[ranges]
+        launch: Any = self._kernel(int(shared_mem), structs, queue)[ranges]
         if self._reads:
             given.insert(0, self._memory.array)
         launch(*given, queue=queue) if queue is not None else launch(*given)

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import usmx as _usmx
@@ -10,6 +11,8 @@ from usmx import _explained
 
 #: Parts that are usmx's own.
 _PARTS = ("special", "fft", "linalg")
+# `import cupyx.scipy.special` finds them too.
+sys.modules.update({f"{__name__}.{name}": getattr(_usmx, name) for name in _PARTS})
 
 
 def __getattr__(name: str) -> Any:
