@@ -36,7 +36,7 @@ MISSING = {
     "numba.cuda.declare_device": "functions of other languages cannot be linked",
     "numba.cuda.compile_ptx": "there is no PTX; kernel.inspect_source(*args) has the C++",
     "numba.cuda.compile": "there is no PTX; kernel.inspect_source(*args) has the C++",
-    "numba.cuda.open_ipc_array": "share memory by shared_memory and usmx.asarray",
+    "numba.cuda.open_ipc_array": "share memory by usmx.ipc.share and usmx.ipc.Handle",
     "numba.cuda.set_memory_manager": "usmx.memory.set_resource",
     "numba.cuda.cudadrv": "internals of its driver",
     "numba.cuda.extending": "overloads: write a function that kernels call",

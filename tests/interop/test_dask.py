@@ -284,8 +284,15 @@ def small_workers():
     from usmx.dask import LocalCluster
 
     # What a worker would compile is in the folder of programs: the compiler alone takes 270 MB.
-    with dask.config.set({"array.backend": "usmx"}):
-        assert float(counted(4).sum().compute(scheduler="sync")) == 4 * (4 * CHUNK - 1) * CHUNK / 2
+    with (
+        dask.config.set({"array.backend": "usmx", "usmx.usm_type": "device"}),
+        LocalCluster(n_workers=1, memory_limit="2GB", dashboard_address=None) as cluster,
+        Client(cluster),
+    ):
+        x = counted(32).persist()
+        assert float(x.sum().compute()) == 32 * (32 * CHUNK - 1) * CHUNK / 2
+        x.partitions[0].compute()
+        del x
     with (
         LocalCluster(n_workers=2, memory_limit="300MB", dashboard_address=None) as cluster,
         Client(cluster) as client,

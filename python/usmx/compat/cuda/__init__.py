@@ -126,7 +126,7 @@ compile_for_current_device: Any = compile_ptx
 compile_ptx_for_current_device: Any = compile_ptx
 compile_all: Any = compile_ptx
 open_ipc_array: Any = _missing(
-    "open_ipc_array", "memory is shared between processes by shared_memory and usmx.asarray"
+    "open_ipc_array", "processes open the memory of usmx.ipc.empty and usmx.ipc.share by handles"
 )
 set_memory_manager: Any = _missing("set_memory_manager", "see usmx.memory.set_default_resource")
 

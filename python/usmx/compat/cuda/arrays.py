@@ -243,7 +243,8 @@ class DeviceNDArray:
             Always.
         """
         raise NotImplementedError(
-            "IPC handles: usmx shares memory between processes by shared_memory and asarray"
+            "IPC handles: other processes open memory of usmx.ipc.empty and usmx.ipc.share, by "
+            "usmx.ipc.Handle(x); other memory has none"
         )
 
 
