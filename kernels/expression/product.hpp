@@ -55,7 +55,7 @@ template <class T>
   return within_range(x, once.scaled, once.units, 1);
 }
 
-/// The product of no elements.
+/// The product of an empty part.
 template <class T>
 [[gnu::always_inline]] inline product<T> product_of_none() {
   return {T(1), T(1), 0, 0};
@@ -68,7 +68,7 @@ template <class T>
 
 /// The plain product, unless it is NaN only because of the order: of elements that are all finite.
 /// If one of many is 0, so is the product, wherever it stands; of few, NumPy's order says what
-/// comes first: 0, or what is too large and stays so beside 0.
+/// comes first: 0, or what is too large, which 0 does not undo.
 template <class T>
 [[gnu::always_inline]] inline T ended(const product<T>& a) {
   const T size = a.scaled < 0 ? -a.scaled : a.scaled;

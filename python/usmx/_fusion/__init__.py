@@ -97,6 +97,9 @@ class Fused(_usmx._FusedCall):
         **keywords: Any,
     ) -> Any:
         """Compute for any arguments; calls with known types do not come here."""
+        if any(isinstance(one, Symbol) for one in (*args, *keywords.values())):
+            # Called by a fused function, which it becomes part of.
+            return self._function(*args, **keywords)
         as_given = args
         words: tuple[str, ...] = ()
         if keywords or not (

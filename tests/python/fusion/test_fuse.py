@@ -661,3 +661,19 @@ def test_a_fused_function_keeps_its_name_and_what_it_says():
     assert (fused.__name__, fused.__doc__) == ("norm", "Of a vector.")
     assert callable(fused)
     assert repr(fused).endswith("norm>")
+
+
+def test_a_fused_function_is_part_of_another_one_that_calls_it():
+    @usmx.fuse
+    def scaled(x, by=2.0):
+        return x * by
+
+    @usmx.fuse
+    def whole(x, y):
+        return scaled(x) + scaled(y, by=3) - scaled(by=4.0, x=y)
+
+    x, y = usmx.arange(4, dtype="float32"), usmx.ones(4, "float32")
+    with usmx.trace() as trace:
+        found = whole(x, y)
+    assert found.tolist() == [-1, 1, 3, 5]
+    assert trace.summary().kernels == 1

@@ -106,6 +106,7 @@ FORMS = {
     "element of an array": (lambda x: x * numbers[1], set_in(numbers, 1, 3.0)),
     "helper": (lambda x: helper(x), set_in(globals(), "helper", lambda v: v * 3.0)),
     "helper of a helper": (lambda x: helper(x), set_in(globals(), "twice", lambda v: v * 3.0)),
+    "called fused function": (lambda x: inner_fused(x), set_in(globals(), "scale", 3.0)),
     "fused function": (lambda x: inner_fused._function(x), set_in(globals(), "scale", 3.0)),
     "default": (lambda x: with_default(x), set_of(with_default, "__defaults__", ((0, 3.0),))),
     "list as default": (lambda x: with_default(x), set_in(weights, 1, 3.0)),
