@@ -92,8 +92,8 @@ struct backend_row {
   /// CUDA_ERROR_NOT_INITIALIZED. Used by driver_gate.cpp.
   bool lost_by_fork = false;
 
-  /// The binary of an executable can be read and loaded again. CUDA's holds PTX, of which the driver
-  /// keeps machine code by itself; before 2026.2 it was empty.
+  /// The binary of an executable can be read and loaded again. CUDA's holds PTX, of which the
+  /// driver keeps machine code by itself; before 2026.2 it was empty.
   bool keeps_binaries = false;
   /// A kernel that was read from one knows the size of group that its text demands. Of CUDA's this
   /// stands in a property, of which was not seen that it is read again. Used by program.cpp.

@@ -83,7 +83,7 @@ REASONS = {
     "products_in_turn": "products of floats are joined in turn only where groups are loops",
     "kernel_copies": "long copies are made by a kernel or all cores where the device is the host",
     "free_loads": "kernels are loaded while the device is busy; CUDA waits until it is idle",
-    "binaries": "programs are kept on disk, which was not seen with this backend",
+    "binaries": "programs are kept on disk, and this backend has no binaries that can be read",
     "structs": "kernels take structures by value, and this backend's compiler cannot",
     "limits": "shared memory that the device does not have is refused; CUDA moves pages in and out",
     "onemkl": "oneMKL computes on Intel's devices and on processors",

@@ -1,4 +1,4 @@
-"""Sorts, masks and counts as on devices whose groups are no loops; processors take them, too."""
+"""Sorts, masks and counts as on devices that run the items of a group at once."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations

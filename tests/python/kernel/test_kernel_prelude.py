@@ -138,7 +138,8 @@ def test_all_and_any_of_a_sub_group_do_not_move_into_a_branch_on_what_they_ask()
     text = """
     namespace device {
     inline bool is_in(int64_t mask) {
-      return (usmx::shift_right<uint64_t>(uint64_t(mask), uint64_t(usmx::sub_group_local_id())) & 1) != 0;
+      const uint64_t item = usmx::sub_group_local_id();
+      return (usmx::shift_right<uint64_t>(uint64_t(mask), item) & 1) != 0;
     }
     inline bool is_same(int64_t mask, bool says) {
       bool every{}, some{};
@@ -147,8 +148,8 @@ def test_all_and_any_of_a_sub_group_do_not_move_into_a_branch_on_what_they_ask()
       return every || !some;
     }
     }
-    USMX_KERNEL(1) ask [[sycl::reqd_sub_group_size(32)]] (int64_t* o_data, int64_t o_n0, int64_t o_n1,
-                                                          const int32_t* x) {
+    USMX_KERNEL(1) ask [[sycl::reqd_sub_group_size(32)]]
+    (int64_t* o_data, int64_t o_n0, int64_t o_n1, const int32_t* x) {
       const usmx::dense<int64_t, 2> o{o_data, {o_n0, o_n1}};
       int64_t i{};
       i = int64_t(usmx::nd_item<1>::get_global_id(0));
