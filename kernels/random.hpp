@@ -83,7 +83,8 @@ template <class T, class Make>
                                         int64_t size, const Make& make) {
   constexpr int n = share<T>::in_block;
   const int64_t item = int64_t(global_id()), first = item * n - int64_t(place % n);
-  share<T> mine = share<T>::in(key, stream, place / n + uint64_t(item), 0);
+  // Places begin again behind the last one, which is the last of a block.
+  share<T> mine = share<T>::in(key, stream, (place + uint64_t(item) * n) / n, 0);
   T made[n];
 #pragma clang loop unroll(full)
   for (int k = 0; k < n; ++k) {

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 #: Modules whose contents are taken as fixed.
 _FIXED = frozenset([*sys.stdlib_module_names, "numpy", "usmx"]) - {"__main__"}
-#: Modules of Python that answer otherwise at each call: clocks, random numbers, the environment.
+#: Modules that answer otherwise at each call: clocks, random numbers, the environment.
 _CHANGING = frozenset(
     ["_contextvars", "_datetime", "_random", "_thread", "_threading_local", "contextvars",
-     "datetime", "os", "posix", "random", "secrets", "threading", "time", "uuid"]
+     "datetime", "numpy.random", "numpy.random._generator", "numpy.random.mtrand", "os", "posix",
+     "random", "secrets", "threading", "time", "uuid"]
 )  # fmt: skip
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 #: More places than this are not compared at each call.
@@ -233,6 +234,9 @@ class _Collector:
             if not is_fixed(obj.__name__):
                 for name in self.known & vars(obj).keys():
                     yield self.reads.attribute(obj, name)
+            # NumPy imports its part when it is first asked for it.
+            elif any(f"{obj.__name__}.{name}" in _CHANGING for name in self.known):
+                raise _TooMuch
         elif isinstance(obj, type):
             if not is_fixed(obj.__module__):
                 yield from self.of_class(obj)

@@ -127,8 +127,23 @@ def _map(descriptor: int, token: str, nbytes: int) -> _Segment:
     return made
 
 
+def _available() -> int:
+    """Bytes of memory that the system can give now."""
+    rows = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    return sum(int(rows[name].split()[0]) << 10 for name in ("MemAvailable", "SwapFree"))
+
+
+def _without_memory(nbytes: int, why: str) -> _usmx.AllocationError:
+    return _usmx.AllocationError(
+        f"{nbytes} bytes of memory for several processes could not be allocated: {why}"
+    )
+
+
 def _file(token: str, nbytes: int) -> int:
     """A file of that word and length, which no process can make shorter for the others."""
+    # The kernel gives pages until it ends processes, and refuses no length.
+    if nbytes > (available := _available()):
+        raise _without_memory(nbytes, f"{available} bytes are available")
     descriptor = os.memfd_create(f"usmx-{token}", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         # Reserved now: without memory left, a write later would end the process.
@@ -141,10 +156,7 @@ def _file(token: str, nbytes: int) -> int:
     except OSError as error:
         os.close(descriptor)
         if error.errno in (errno.ENOSPC, errno.ENOMEM):
-            raise _usmx.AllocationError(
-                f"{nbytes} bytes of memory for several processes could not be allocated: "
-                f"{error.strerror}"
-            ) from error
+            raise _without_memory(nbytes, str(error.strerror)) from error
         raise
     return descriptor
 
@@ -225,6 +237,8 @@ class _DeviceMemory:
     """
 
     def make(self, nbytes: int, queue: _usmx.Queue) -> _usmx.ndarray:
+        if nbytes > (most := queue.device.global_mem_size):
+            raise _without_memory(nbytes, f"{queue.device.filter_string} has {most} bytes")
         token = secrets.token_hex(8)
         descriptor = _file(token, _STATE.size)
         # Who allocated it: without that process, no driver opens the block any more.

@@ -107,7 +107,8 @@ process_owner::process_owner(const process_handles& functions, const sycl::queue
       queue_(queue),
       place_(std::move(place)),
       is_opened_(is_opened),
-      handle_(std::move(handle)) {}
+      handle_(std::move(handle)),
+      process_(getpid()) {}
 
 process_owner::~process_owner() = default;
 
@@ -137,6 +138,11 @@ void* process_owner::opened_event(std::span<const std::byte> handle) {
 }
 
 void process_owner::release() noexcept {
+  if (getpid() != process_) {
+    // The block is the parent's, and so is the lock: both have one open file.
+    close(place_.descriptor);
+    return;
+  }
   const inside_driver inside;
   for (const auto& [handle, event] : opened_) functions_.drop_event(queue_, event);
   if (own_.event != nullptr) functions_.drop_event(queue_, own_.event);

@@ -56,6 +56,7 @@ class process_owner final : public owner {
   process_place place_;
   bool is_opened_;
   handle_bytes handle_;
+  int process_;  // not a child of fork
 
   std::mutex mutex_;
   known_event own_;

@@ -97,8 +97,10 @@ class Fused(_usmx._FusedCall):
         **keywords: Any,
     ) -> Any:
         """Compute for any arguments; calls with known types do not come here."""
-        if any(isinstance(one, Symbol) for one in (*args, *keywords.values())):
+        if any(isinstance(one, (Symbol, Reduced)) for one in (*args, *keywords.values(), out)):
             # Called by a fused function, which it becomes part of.
+            if any(one is not None for one in (out, queue, depends_on)):
+                raise SeveralKernels(f"{self._name} is called with out=, queue= or depends_on=")
             return self._function(*args, **keywords)
         as_given = args
         words: tuple[str, ...] = ()

@@ -353,7 +353,7 @@ def test_assignment_broadcasts_and_casts(kind: str, value: Any) -> None:
         ("i4", float("inf"), OverflowError),
         ("f4", 1j, TypeError),
         ("f4", "x", (TypeError, ValueError)),
-        ("f4", None, TypeError),
+        ("i4", None, TypeError),
         ("f4", object(), TypeError),
     ],
 )

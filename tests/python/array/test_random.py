@@ -150,6 +150,16 @@ def test_numbers_do_not_depend_on_how_they_are_stored(dtype: str) -> None:
     )
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_places_begin_again_behind_the_last_one(dtype: str) -> None:
+    for left in (3, 8):
+        whole = default_rng(7).advance(-left).random(16, dtype=dtype).tolist()
+        rng = default_rng(7).advance(-left)
+        parts = [rng.random(n, dtype=dtype).tolist() for n in (left, 16 - left)]
+        assert whole == parts[0] + parts[1]
+        assert parts[1] == default_rng(7).random(16 - left, dtype=dtype).tolist()
+
+
 def test_numbers_do_not_change_between_versions() -> None:
     rng = default_rng(2026)
     assert rng.random(2).tolist() == KNOWN["random"]

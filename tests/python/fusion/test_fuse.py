@@ -677,3 +677,23 @@ def test_a_fused_function_is_part_of_another_one_that_calls_it():
         found = whole(x, y)
     assert found.tolist() == [-1, 1, 3, 5]
     assert trace.summary().kernels == 1
+
+
+def test_a_fused_function_that_another_one_calls_writes_to_out():
+    @usmx.fuse
+    def doubled(x):
+        return x * 2
+
+    @usmx.fuse
+    def whole(x, y):
+        return doubled(x, out=y) + 1
+
+    @usmx.fuse
+    def of_sum(x):
+        return doubled(np.sum(x)) + x
+
+    x, y = usmx.arange(3.0), usmx.zeros(3)
+    assert whole(x, y).tolist() == [1, 3, 5]
+    assert y.tolist() == [0, 2, 4]
+    assert whole.several == ["doubled is called with out=, queue= or depends_on="]
+    assert of_sum(x).tolist() == [6, 7, 8]

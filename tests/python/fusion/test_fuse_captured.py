@@ -244,7 +244,8 @@ def test_what_answers_otherwise_at_each_call_is_asked_at_each_call(monkeypatch):
     number = contextvars.ContextVar("number", default=2.0)
     local = threading.local()
     local.n = 2.0
-    draw = random.Random(1)
+    draw, of_numpy = random.Random(1), np.random.default_rng(1)
+    number_of_numpy = np.random.random
     monkeypatch.setenv("USMX_OF_A_TEST", "2")
     forms = {
         "context": (lambda x: x * number.get(), lambda: number.set(3.0)),
@@ -263,5 +264,8 @@ def test_what_answers_otherwise_at_each_call_is_asked_at_each_call(monkeypatch):
     for name, fused in {
         "generator": usmx.fuse(lambda x: x * draw.random()),
         "module": usmx.fuse(lambda x: x * random.random()),
+        "part of a module": usmx.fuse(lambda x: x * np.random.random()),
+        "generator of NumPy": usmx.fuse(lambda x: x * of_numpy.random()),
+        "function of NumPy": usmx.fuse(lambda x: x * number_of_numpy()),
     }.items():
         assert len({fused(x).tolist()[0] for _ in range(4)}) == 4, name

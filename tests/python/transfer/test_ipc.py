@@ -229,6 +229,18 @@ def test_pages_cannot_be_taken_away():
         os.close(descriptor)
 
 
+def test_more_memory_than_there_is_is_refused_before_any_is_taken(monkeypatch):
+    usmx.ipc.empty(1)
+    before = descriptors()
+    for count in (1 << 60, 1 << 62):
+        with pytest.raises(MemoryError, match=rf"^{8 * count} bytes .*: \d+ bytes are available"):
+            usmx.ipc.empty(count)
+    monkeypatch.setattr(usmx.ipc, "_available", lambda: 99)
+    with pytest.raises(MemoryError, match=r"^104 bytes .*: 99 bytes are available"):
+        usmx.ipc.empty(13)
+    assert descriptors() == before
+
+
 def test_devices_that_do_not_read_the_host_say_what_is_missing(monkeypatch):
     from usmx import ipc
 

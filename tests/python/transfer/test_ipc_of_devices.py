@@ -4,6 +4,7 @@ Both processes of each test are real, and so is their memory; `process_memory` s
 """
 # SPDX-License-Identifier: Apache-2.0
 
+import fcntl
 import gc
 import multiprocessing
 import os
@@ -298,6 +299,32 @@ def test_a_handle_of_another_gpu_is_refused():
     handle._device = ("cuda:gpu:7", "00000000-0000-0000-0000-000000000007")
     with pytest.raises(ValueError, match="queue: no device here is cuda:gpu:7 of the process"):
         handle.open()
+
+
+def test_a_child_of_fork_leaves_the_block_to_its_parent():
+    x = ipc.share([1.0])
+    child = os.fork()
+    if child == 0:
+        del x
+        gc.collect()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    descriptor = Handle(x)._descriptor()  # as a receiver has it
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        assert os.pread(descriptor, 1, 0) == b"\0"
+    finally:
+        os.close(descriptor)
+
+
+def test_more_memory_than_the_device_has_is_refused():
+    ipc.empty(1)
+    gc.collect()
+    descriptors = len(os.listdir("/proc/self/fd"))
+    for count in (1 << 60, 1 << 62):
+        with pytest.raises(MemoryError, match=rf"^{8 * count} bytes .* has \d+ bytes"):
+            ipc.empty(count)
+    assert len(os.listdir("/proc/self/fd")) == descriptors
 
 
 @stand_in
