@@ -17,8 +17,9 @@ namespace usmx::detail {
 
 using handle_bytes = std::vector<std::byte>;
 
-/// What a form can do. All but `allocate` throw device_error with the status of the driver; those
-/// that are noexcept have no caller who could act on it. The queue says the device and the context.
+/// What a form can do. All but `allocate` and `open_event` throw device_error with the status of
+/// the driver; those that are noexcept have no caller who could act on it. The queue says the
+/// device and the context.
 struct process_handles {
   /// What `usmx.ipc.ways` calls the form.
   const char* name;

@@ -142,11 +142,12 @@ class Launch:
                 found.append(_prepared(np.asarray(a).reshape(1), after, of_device.copies, queue))
             else:
                 found.append(_prepared(a, after, of_device.copies, queue))
-        if self._chosen is None or self._chosen[0] is not of_device or self._chosen[1] != records:
-            self._chosen = of_device, records, *self._choice(of_device, records)
+        chosen = self._chosen  # another thread may launch on another device
+        if chosen is None or chosen[0] is not of_device or chosen[1] != records:
+            chosen = self._chosen = (of_device, records, *self._choice(of_device, records))
         if self.shared > 0:
             found.append(LocalMemory(self.shared, "uint8"))
-        made, ranges = self._chosen[2:]
+        made, ranges = chosen[2:]
         launch: Any = made[ranges]
         try:
             event = launch(*found, queue=queue) if queue is not None else launch(*found)
