@@ -20,6 +20,7 @@ import os
 import secrets
 import struct
 from math import prod
+from operator import index
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -349,7 +350,10 @@ def empty(
     ((2, 3), 'unknown')
     """
     where = _queue_of(queue)
-    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
+    try:
+        lengths = tuple(map(index, shape)) if hasattr(shape, "__iter__") else (index(shape),)
+    except TypeError:
+        raise TypeError(f"shape: is {shape!r}; expected an integer or several") from None
     kind = _usmx.dtype(dtype)
     nbytes = prod(lengths) * kind.itemsize
     if any(n < 0 for n in lengths) or nbytes == 0:

@@ -426,7 +426,7 @@ def _reduction(
     own = cpp(result.value.dtype)
     joined = own
     if is_ranged(result):
-        join, identity = "expression::joined(a, b)", f"expression::start({own}(1))"
+        join, identity = "expression::joined(a, b)", f"expression::product_of_none<{own}>()"
         joined = f"expression::product<{own}>"
     return _usmx.ReductionKernel(
         ", ".join(declared),

@@ -61,6 +61,12 @@ def test_an_array_is_shared_only_where_it_was_asked_for():
         Handle(np.ones(3))
     with pytest.raises(ValueError, match="shape: is 0"):
         usmx.ipc.empty(0)
+    before = descriptors()
+    for shape in (2.5, (2.5, 2)):
+        with pytest.raises(TypeError, match=r"shape: is .*2\.5.*; expected an integer"):
+            usmx.ipc.empty(shape)
+    assert descriptors() == before
+    assert usmx.ipc.empty(np.int64(3)).shape == (3,)
     assert len(pickle.dumps(y)) < 1000
     back = pickle.loads(pickle.dumps(y))  # a copy, as pickles of all arrays are
     back[:] = 7
