@@ -28,6 +28,7 @@
 #include "kernel/program_cache.hpp"
 #include "kernel/program_inputs.hpp"
 #include "kernel/source/kernel_signature.hpp"
+#include "kernel/source/kernel_text.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/driver_gate.hpp"
 #include "runtime/drivers.hpp"
@@ -351,22 +352,64 @@ executable compile_here(const sycl::context& context, const sycl::device& device
   }
 }
 
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+/// "X" of "# include X"; empty for a line that is not such a directive.
+std::string_view after_directive(std::string_view line, std::string_view name) {
+  const auto skip = [&line](std::size_t count) {
+    line.remove_prefix(count);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  };
+  skip(0);
+  while (line.starts_with("/*")) {  // as our own marks of a preamble
+    const auto end = line.find("*/", 2);
+    if (end == line.npos) return {};
+    skip(end + 2);
+  }
+  if (!line.starts_with('#')) return {};
+  skip(1);
+  if (!line.starts_with(name)) return {};
+  skip(name.size());
+  return line;
+}
+
+std::string_view first_word(std::string_view text) {
+  const auto is_end = [](char c) { return !is_word(c); };
+  const auto length = std::ranges::find_if(text, is_end) - text.begin();
+  return text.substr(0, static_cast<std::size_t>(length));
+}
+
 /// The line that includes the text that it stands in, by a macro; 0 if there is none. The compiler
 /// ends the process when it has read so many lines.
 std::size_t includes_itself(std::string_view source) {
   if (source.find("__FILE__") == source.npos && source.find("__BASE_FILE__") == source.npos) {
     return 0;
   }
-  std::size_t number = 0;
-  for (std::size_t at = 0; at < source.size(); ++number) {
-    const std::size_t end = std::min(source.find('\n', at), source.size());
-    const std::string_view line = source.substr(at, end - at);
-    at = end + 1;
-    const std::size_t word = line.find("include");
-    if (line.find('#') < word && word != line.npos &&
-        line.find_first_of("<\"", word) == line.npos) {
-      return number + 1;
+  const auto lines = lines_of(source);
+  std::vector<std::string_view> names{"__FILE__", "__BASE_FILE__"};
+  const auto is_known = [&names](auto name) { return std::ranges::count(names, name) != 0; };
+  for (std::size_t before = 0; before != names.size();) {
+    before = names.size();
+    for (const auto line : lines) {
+      const auto rest = after_directive(line, "define");
+      const auto name = first_word(rest);
+      const auto value = rest.substr(name.size());
+      const auto holds = [value](auto known) { return value.find(known) != value.npos; };
+      if (!name.empty() && !is_known(name) && std::ranges::any_of(names, holds)) {
+        names.push_back(name);
+      }
     }
+  }
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    if (is_known(first_word(after_directive(lines[k], "include")))) return k + 1;
   }
   return 0;
 }

@@ -52,3 +52,14 @@ def test_a_text_that_includes_itself_is_refused(text: str) -> None:
 def test_a_text_may_say_where_it_stands() -> None:
     kernel = usmx.ElementwiseKernel("T x", "T z", "z = x + sizeof(__FILE__) / 99")
     assert kernel(usmx.arange(3)).tolist() == [0, 1, 2]
+
+
+def test_another_file_may_be_included_by_a_macro_next_to_it() -> None:
+    preamble = """\
+    // #include what is told here
+    #define PLACE __FILE__
+    #define HEADER <cstdint>
+    #include HEADER
+    """
+    kernel = usmx.ElementwiseKernel("T x", "T z", "z = x + sizeof(PLACE) / 99", preamble=preamble)
+    assert kernel(usmx.arange(3)).tolist() == [0, 1, 2]
