@@ -32,6 +32,7 @@ import usmx.memory
 x = usmx.arange(6, dtype="float32", usm_type="shared").reshape(2, 3)
 large = usmx.ones((300, 300), "float32", usm_type="device")
 a = np.arange(6.0).reshape(2, 3)
+square = a @ a.T  # here: without memory NumPy loses the error of its own product
 add_one = usmx.ElementwiseKernel("T a", "T b", "b = a + 1")
 total = usmx.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
 
@@ -131,7 +132,7 @@ OPERATIONS: dict[str, Callable[[], Any]] = {
     "take": lambda: usmx.take(x, [0, 1], axis=0),
     "pad": lambda: usmx.pad(x, 1),
     "svd": lambda: usmx.linalg.svd(a),
-    "eigh": lambda: usmx.linalg.eigh(a @ a.T),
+    "eigh": lambda: usmx.linalg.eigh(square),
     "str of a queue": lambda: (repr(x.queue), repr(x.device)),
 }
 

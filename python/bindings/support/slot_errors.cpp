@@ -44,7 +44,9 @@ PyObject* raise_current() noexcept {
   if (PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_MemoryError) != 0) return nullptr;
   current = std::current_exception();
   // Comes back with the error set, because the function throws what was kept.
-  return PyObject_CallNoArgs(raise_again);
+  PyObject* const none = PyObject_CallNoArgs(raise_again);
+  restore_memory_error();
+  return none;
 }
 
 void bind_slot_errors(nb::module_& m) {

@@ -59,7 +59,7 @@ def test_each_need_is_what_some_device_has_and_another_lacks(what: str) -> None:
         uses_host_memory=True, divides=True, dlpack=dict.fromkeys(OTHER.dlpack, 14),
     )  # fmt: skip
     assert has(what, processor)
-    unknown = OTHER._replace(backend="level_zero", shows_device_memory=False)
+    unknown = OTHER._replace(backend="hip", shows_device_memory=False)
     assert not has(what, OTHER) or not has(what, unknown)
 
 

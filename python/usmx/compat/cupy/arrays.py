@@ -140,7 +140,12 @@ def _data(self: Any) -> MemoryPointer:
 
 def _number(self: _usmx.Device) -> int:
     """CUDA's number of the device: ``x.device.id``."""
-    return next(one.id for one in _devices.gpus.lst if one.usmx == self)
+    if not isinstance(self, _usmx.Device):
+        raise TypeError(f"self: an object of type {type(self).__name__}; expected a Device")
+    for one in _devices.gpus.lst:
+        if one.usmx == self:
+            return one.id
+    raise ValueError(f"id: {self.name} is a part of a device, which has no number")
 
 
 def install_methods() -> None:
