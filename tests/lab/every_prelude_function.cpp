@@ -3,6 +3,7 @@
 // there.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/cuda.hpp"
+#include "usmx/prelude/vote.hpp"
 
 #define ATOMIC(T)                                                              \
   usmx::atomic_ref<T> at_##T(of_##T[0]);                                       \
@@ -82,6 +83,9 @@ every_group_function(int32_t* i32, int64_t* i64, uint32_t* u32, uint64_t* u64, f
   i32[12] = usmx::all_of<2>(i32[0] > 0) + usmx::all_of<3>(i32[0] > 0);
   u32[11] = usmx::sub_group_local_id() + usmx::sub_group_size() + usmx::sub_group_max_size();
   u32[12] = usmx::sub_group_id() + usmx::sub_group_count();
+  u32[13] = usmx::number_of(usmx::items_with_same<3>(u32[0], usmx::ballot(i32[0] > 0)));
+  u32[14] = usmx::number_of(usmx::items_before());
+  usmx::vote_barrier();
   usmx::sub_group_barrier();
   usmx::fence();
 }
