@@ -85,7 +85,7 @@ array bytes_over(const sycl::queue& queue, const shared_owner& memory, std::size
   return all;
 }
 
-shared_owner known(const std::string& token) {
+shared_owner memory_known_as(const std::string& token) {
   known_blocks& all = blocks();
   const std::scoped_lock lock(all.mutex);
   const auto found = all.open.find(token);
@@ -223,7 +223,7 @@ std::optional<array> open_process_memory(const sycl::queue& queue, process_place
 }
 
 std::optional<array> find_process_memory(const std::string& token) {
-  const shared_owner memory = known(token);
+  const shared_owner memory = memory_known_as(token);
   const auto* const block = dynamic_cast<const process_owner*>(memory.get());
   if (block == nullptr) return {};
   return bytes_over(block->queue(), memory, block->place().bytes);
