@@ -11,28 +11,13 @@
 #include <mutex>
 #include <numbers>
 #include <numeric>
-#include <sstream>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "call_log.hpp"
+
 namespace {
-
-std::mutex guard;
-std::string log_of_calls;
-std::string refused;
-int refused_status = 0;
-
-/// Writes a call down. The status that the test wants of it.
-template <class... Values>
-int called(const char* name, const Values&... values) {
-  const std::lock_guard lock(guard);
-  std::ostringstream line;
-  line << name;
-  ((line << ' ' << values), ...);
-  log_of_calls += line.str() + '\n';
-  return refused == name ? refused_status : 0;
-}
 
 template <class T>
 struct real_of {
@@ -423,23 +408,6 @@ void transform_lines(int number, const In* given, Out* made, int way) {
 
 #pragma GCC visibility push(default)
 extern "C" {
-
-// --- for tests -----------------------------------------------------------------------------------
-
-/// The calls since it was asked last, one a line.
-const char* stand_in_calls() {
-  static std::string given;
-  const std::lock_guard lock(guard);
-  given.swap(log_of_calls);
-  log_of_calls.clear();
-  return given.c_str();
-}
-/// The function gives the status from now on, without computing.
-void stand_in_refuses(const char* name, int status) {
-  const std::lock_guard lock(guard);
-  refused = name;
-  refused_status = status;
-}
 
 // --- cuBLAS --------------------------------------------------------------------------------------
 

@@ -15,30 +15,16 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <sstream>
 #include <string>
 #include <thread>
 
 #include <sycl/sycl.hpp>
 
+#include "call_log.hpp"
+
 namespace {
 
 constexpr int invalid_value = 1, out_of_memory = 2, invalid_context = 201, map_failed = 205;
-
-std::mutex guard;
-std::string log_of_calls;
-std::string refused;
-int refused_status = 0;
-
-template <class... Values>
-int called(const char* name, const Values&... values) {
-  const std::lock_guard lock(guard);
-  std::ostringstream line;
-  line << name;
-  ((line << ' ' << values), ...);
-  log_of_calls += line.str() + '\n';
-  return refused == name ? refused_status : 0;
-}
 
 struct handle {
   char bytes[64];
@@ -143,19 +129,6 @@ event* map_event(const named& what, int file, bool opened) {
 }  // namespace
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
-
-EXPORT const char* stand_in_calls() {
-  static std::string out;
-  const std::lock_guard lock(guard);
-  out = std::move(log_of_calls);
-  log_of_calls.clear();
-  return out.c_str();
-}
-EXPORT void stand_in_refuses(const char* name, int status) {
-  const std::lock_guard lock(guard);
-  refused = name;
-  refused_status = status;
-}
 
 EXPORT int cuDevicePrimaryCtxRetain(void** out, int) {
   static int context;
