@@ -67,11 +67,11 @@ move_tile(const word* from, word* to, const place* places, place* new_places, co
           uint64_t flip) {
   usmx::local<usmx::sorting::tile_space<element, HAS_PLACES, place, BITS, ITEMS, EACH>> space;
   usmx::local<place[1 << BITS]> shift;
-  const int64_t tile = int64_t(usmx::group_id());
-  const int64_t* const of_row = before + tile / in_row * in_row * (1 << BITS) + tile % in_row;
+  const usmx::sorting::tile_of_row tile(uint32_t(usmx::group_id()), {length, size, in_row});
+  const int64_t* const of_row = before + tile.row * in_row * (1 << BITS) + tile.number;
   usmx::sorting::move_tile<own, BITS, HAS_PLACES>(
       space.get(), shift.get(), tile, (const element*)from, (element*)to, places, new_places,
-      {length, size, in_row}, lowest, is_first != 0, word(flip),
+      lowest, is_first != 0, word(flip),
       [=](int d, uint32_t) { return of_row[d * in_row]; });
 }
 #endif
@@ -95,15 +95,15 @@ sweep_tile(const word* from, word* to, const place* places, place* new_places,
   usmx::local<place[1 << BITS]> shift;
   usmx::local<COUNT> number;
   constexpr int values = 1 << BITS;
-  const int64_t tile = int64_t(usmx::take_number(number.get(), next));
-  begins += (tile / in_row * DIGITS + lowest / BITS) * values;
-  board += tile * values;
+  const uint32_t taken = uint32_t(usmx::take_number(number.get(), next));
+  const usmx::sorting::tile_of_row tile(taken, {length, size, in_row});
+  begins += (int64_t(tile.row) * DIGITS + lowest / BITS) * values;
+  board += int64_t(taken) * values;
   usmx::sorting::move_tile<own, BITS, HAS_PLACES>(
       space.get(), shift.get(), tile, (const element*)from, (element*)to, places, new_places,
-      {length, size, in_row}, lowest, is_first != 0, word(flip), [=](int d, uint32_t count) {
-        const bool has_earlier = tile % in_row > 0;
-        return begins[d] +
-               int64_t(usmx::sorting::come_earlier<BITS>(board, has_earlier, d, COUNT(count)));
+      lowest, is_first != 0, word(flip), [=](int d, uint32_t count) {
+        return begins[d] + int64_t(usmx::sorting::come_earlier<BITS>(board, tile.number > 0, d,
+                                                                     COUNT(count)));
       });
 }
 #endif

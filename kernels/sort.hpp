@@ -65,9 +65,10 @@ inline Word key(Word bits, Word flip) {
   } else if constexpr (Form == form::integer) {
     return Word(bits ^ sign_bit<Word> ^ flip);
   } else {
-    if (is_nan<Form>(bits)) return Word(~Word(0));
-    if (bits == sign_bit<Word>) bits = 0;  // -0
-    return Word((bits & sign_bit<Word> ? Word(~bits) : Word(bits | sign_bit<Word>)) ^ flip);
+    if (Word(bits & Word(~sign_bit<Word>)) == 0) bits = 0;  // -0
+    const Word is_negative = Word(bits >> (8 * sizeof(Word) - 1));
+    const Word ordered = Word(bits ^ Word(Word(Word(0) - is_negative) | sign_bit<Word>) ^ flip);
+    return is_nan<Form>(bits) ? Word(~Word(0)) : ordered;
   }
 }
 /// Complex numbers stand in the order of which of their parts are NaN.
@@ -101,6 +102,23 @@ inline uint32_t digit(parts<Word> z, int lowest, Word flip) {
   if (lowest >= 2 * each) return nan_parts(z);
   if (lowest >= each) return digit<form::floating, Bits>(z.re, lowest - each, flip);
   return digit<form::floating, Bits>(z.im, lowest, flip);
+}
+
+/// An element that no other one comes after, in each digit.
+template <form Form, class Word>
+inline element<Form, Word> last_element(Word flip) {
+  constexpr Word all = Word(~Word(0));
+  if constexpr (Form == form::complex) {
+    return {all, all};  // NaN
+  } else if constexpr (Form == form::truth) {
+    return Word((flip & 1) ^ 1);
+  } else if constexpr (Form == form::natural) {
+    return Word(~flip);
+  } else if constexpr (Form == form::integer) {
+    return Word(Word(~flip) ^ sign_bit<Word>);
+  } else {
+    return all;  // NaN
+  }
 }
 
 // --- an item by itself ---------------------------------------------------------------------------
@@ -520,39 +538,46 @@ struct tile_space {
 
 /// The elements of a tile that an item has in hand: as many as a sub-group has items, `Each` times.
 struct own_elements {
-  int first, step, here;
+  int step, first, here;
 
   explicit own_elements(int each, int here)
-      : first(int(local_id()) / int(sub_group_max_size()) * each * int(sub_group_max_size()) +
-              int(local_id()) % int(sub_group_max_size())),
-        step(int(sub_group_max_size())),
+      : step(int(sub_group_max_size())),
+        first(int(local_id()) / step * each * step + int(local_id()) % step),
         here(here) {}
   int at(int e) const { return first + e * step; }
-  bool has(int e) const { return at(e) < here; }
+  bool has(int e) const { return e * step < here - first; }
 };
 
-/// Where each element that an item has stands in the tile, in the order of a digit: in the lower
-/// half of `at`, and the digit above it. `before(d, count)` is called by an item for each digit, with how
-/// many elements of the tile have it.
+/// Reads what an item has in hand; where a tile ends early, elements that come last.
+template <form Form, class Word, class Element, int Each>
+[[gnu::always_inline]] inline void take(Element (&mine)[Each], const own_elements& own,
+                                        const Element* from, Word flip) {
+#pragma clang loop unroll(full)
+  for (int e = 0; e < Each; ++e) {
+    mine[e] = own.has(e) ? from[own.at(e)] : last_element<Form>(flip);
+  }
+}
+
+/// Where each element that an item has stands in the tile, in the order of a digit.
+/// `before(d, count)` is called by an item for each digit, with how many elements have it.
 template <form Form, int Bits, class Word, class Space, class Element, int Each, class Before>
 [[gnu::always_inline]] inline void rank(Space& space, const own_elements& own,
                                         const Element (&mine)[Each], int lowest, Word flip,
                                         uint32_t (&at)[Each], const Before& before) {
   constexpr int values = 1 << Bits;
   const int item = int(local_id()), items = int(local_range());
-  const ballot_word before_me = items_before();
+  const ballot_word before_me = items_before(), all = ballot(true);
   uint16_t* const count = space.counts[item / own.step];
   for (int d = item % own.step; d < values; d += own.step) count[d] = 0;
   vote_barrier();
   // A sub-group counts for each digit how many it had before.
 #pragma clang loop unroll(full)
   for (int e = 0; e < Each; ++e) {
-    const bool is_there = own.has(e);
-    const uint32_t d = is_there ? digit<Form, Bits>(mine[e], lowest, flip) : 0;
-    const ballot_word same = items_with_same<Bits>(d, ballot(is_there));
+    const uint32_t d = digit<Form, Bits>(mine[e], lowest, flip);
+    const ballot_word same = items_with_same<Bits>(d, all);
     const uint32_t earlier = count[d], among = number_of(ballot_word(same & before_me));
     vote_barrier();
-    if (is_there && among == 0) count[d] = uint16_t(earlier + number_of(same));
+    if (among == 0) count[d] = uint16_t(earlier + number_of(same));
     vote_barrier();
     at[e] = d << 16 | (earlier + among);
   }
@@ -570,16 +595,32 @@ template <form Form, int Bits, class Word, class Space, class Element, int Each,
   const uint32_t start = exclusive_scan_sum<2>(sum);
   if (item < values) {
     space.starts[item] = uint16_t(start);
-    before(item, sum);
+    const bool is_last = digit<Form, Bits>(last_element<Form>(flip), lowest, flip) == uint32_t(item);
+    before(item, is_last ? sum - uint32_t(Space::size - own.here) : sum);
   }
   group_barrier();
 #pragma clang loop unroll(full)
   for (int e = 0; e < Each; ++e) {
     const uint32_t d = at[e] >> 16;
-    at[e] += count[d] + space.starts[d];
+    at[e] = (at[e] & 0xFFFFu) + count[d] + space.starts[d];
   }
   group_barrier();
 }
+
+/// A tile of a row: where the row begins, where the tile does in it, and how many elements it has.
+/// In 32 bits, for a long division would be a branch of which votes cannot know that all take it.
+struct tile_of_row {
+  uint32_t row, number;
+  int64_t row_begin, begin;
+  int here;
+
+  tile_of_row(uint32_t tile, const chunks& cut)
+      : row(tile / uint32_t(cut.in_row)),
+        number(tile % uint32_t(cut.in_row)),
+        row_begin(int64_t(row) * cut.length),
+        begin(int64_t(number) * cut.size),
+        here(int(begin + cut.size < cut.length ? cut.size : cut.length - begin)) {}
+};
 
 /// Moves the elements of a tile to where their digits are in the row. `before(d, count)` is how many
 /// elements of the row with the digit, of which the tile has so many, or a smaller one come earlier.
@@ -587,39 +628,35 @@ template <form Form, int Bits, bool Places, int Items, int Each, class Word, cla
           class Before>
 [[gnu::always_inline]] inline void move_tile(
     tile_space<element<Form, Word>, Places, Place, Bits, Items, Each>& space,
-    Place (&shift)[1 << Bits], int64_t tile, const element<Form, Word>* from,
-    element<Form, Word>* to, const Place* places, Place* new_places, const chunks& cut, int lowest,
-    bool is_first, Word flip, const Before& before) {
+    Place (&shift)[1 << Bits], const tile_of_row& tile, const element<Form, Word>* from,
+    element<Form, Word>* to, const Place* places, Place* new_places, int lowest, bool is_first,
+    Word flip, const Before& before) {
   using Element = element<Form, Word>;
   static_assert(Items * Each < 65536 && (1 << Bits) <= Items);
   const int item = int(local_id());
-  const int64_t begin = cut.begin(tile), row = tile / cut.in_row * cut.length;
-  const own_elements own(Each, int(cut.end(tile) - begin));
-  from += begin;
+  const own_elements own(Each, tile.here);
+  from += tile.row_begin + tile.begin;
+  if constexpr (Places) places += tile.row_begin + tile.begin;
   Element mine[Each];
-#pragma clang loop unroll(full)
-  for (int e = 0; e < Each; ++e) {
-    if (own.has(e)) mine[e] = from[own.at(e)];
-  }
+  take<Form>(mine, own, from, flip);
   uint32_t at[Each];
   rank<Form, Bits>(space, own, mine, lowest, flip, at,
                    [&](int d, uint32_t count) { shift[d] = Place(before(d, count)); });
 #pragma clang loop unroll(full)
   for (int e = 0; e < Each; ++e) {
-    if (own.has(e)) {
-      const uint32_t k = at[e] & 0xFFFFu;
-      space.hand[k] = mine[e];
-      if constexpr (Places) {
-        space.places[k] =
-            is_first ? Place(begin - row + own.at(e)) : places[begin + own.at(e)];
+    space.hand[at[e]] = mine[e];
+    if constexpr (Places) {
+      if (own.has(e)) {
+        space.places[at[e]] =
+            is_first ? Place(tile.begin + own.at(e)) : places[own.at(e)];
       }
     }
   }
   group_barrier();
 
   // Neighbours of one digit go to neighbouring places.
-  to += row;
-  if constexpr (Places) new_places += row;
+  to += tile.row_begin;
+  if constexpr (Places) new_places += tile.row_begin;
   for (int k = item; k < own.here; k += Items) {
     const Element x = space.hand[k];
     const uint32_t d = digit<Form, Bits>(x, lowest, flip);
@@ -704,31 +741,25 @@ template <form Form, int Bits, int Digits, bool Places, int Items, int Each, cla
   const int64_t row = int64_t(group_id()) * length;
   const own_elements own(Each, length);
   Element mine[Each];
+  take<Form>(mine, own, from + row, flip);
   uint16_t was[Each];
 #pragma clang loop unroll(full)
-  for (int e = 0; e < Each; ++e) {
-    if (own.has(e)) mine[e] = from[row + own.at(e)];
-    was[e] = uint16_t(own.at(e));
-  }
+  for (int e = 0; e < Each; ++e) was[e] = uint16_t(own.at(e));
 #pragma clang loop unroll(disable)
   for (int p = 0; p < Digits; ++p) {
     uint32_t at[Each];
     rank<Form, Bits>(space, own, mine, p * Bits, flip, at, [](int, uint32_t) {});
 #pragma clang loop unroll(full)
     for (int e = 0; e < Each; ++e) {
-      if (own.has(e)) {
-        space.hand[at[e] & 0xFFFFu] = mine[e];
-        if constexpr (Places) space.places[at[e] & 0xFFFFu] = was[e];
-      }
+      space.hand[at[e]] = mine[e];
+      if constexpr (Places) space.places[at[e]] = was[e];
     }
     group_barrier();
     if (p + 1 < Digits) {
 #pragma clang loop unroll(full)
       for (int e = 0; e < Each; ++e) {
-        if (own.has(e)) {
-          mine[e] = space.hand[own.at(e)];
-          if constexpr (Places) was[e] = space.places[own.at(e)];
-        }
+        mine[e] = space.hand[own.at(e)];
+        if constexpr (Places) was[e] = space.places[own.at(e)];
       }
       group_barrier();
     }

@@ -214,7 +214,7 @@ class sorter {
     constexpr int bits = 8;
     const std::int64_t most = elements_of_item();
     std::int64_t each = most;
-    while (each > 4 && length_ <= items * each / 2) each /= 2;
+    while (each > 1 && length_ <= items * each / 2) each /= 2;
     const array places = new_places();
     get("sort_in_tile", bits, places_, each)
         .enqueue(queue_, in_groups(rows_, items),
