@@ -546,15 +546,19 @@ struct own_elements {
         here(here) {}
   int at(int e) const { return first + e * step; }
   bool has(int e) const { return e * step < here - first; }
+  bool are_all(int each) const { return here == each * int(local_range()); }
 };
 
-/// Reads what an item has in hand; where a tile ends early, elements that come last.
-template <form Form, class Word, class Element, int Each>
+/// Reads what an item has in hand; `other` is where a tile ends early.
+template <class Element, int Each>
 [[gnu::always_inline]] inline void take(Element (&mine)[Each], const own_elements& own,
-                                        const Element* from, Word flip) {
+                                        const Element* from, const Element& other) {
+  if (own.are_all(Each)) {
 #pragma clang loop unroll(full)
-  for (int e = 0; e < Each; ++e) {
-    mine[e] = own.has(e) ? from[own.at(e)] : last_element<Form>(flip);
+    for (int e = 0; e < Each; ++e) mine[e] = from[own.at(e)];
+  } else {
+#pragma clang loop unroll(full)
+    for (int e = 0; e < Each; ++e) mine[e] = own.has(e) ? from[own.at(e)] : other;
   }
 }
 
@@ -638,19 +642,22 @@ template <form Form, int Bits, bool Places, int Items, int Each, class Word, cla
   from += tile.row_begin + tile.begin;
   if constexpr (Places) places += tile.row_begin + tile.begin;
   Element mine[Each];
-  take<Form>(mine, own, from, flip);
+  take(mine, own, from, last_element<Form>(flip));
   uint32_t at[Each];
   rank<Form, Bits>(space, own, mine, lowest, flip, at,
                    [&](int d, uint32_t count) { shift[d] = Place(before(d, count)); });
 #pragma clang loop unroll(full)
   for (int e = 0; e < Each; ++e) {
     space.hand[at[e]] = mine[e];
-    if constexpr (Places) {
-      if (own.has(e)) {
-        space.places[at[e]] =
-            is_first ? Place(tile.begin + own.at(e)) : places[own.at(e)];
-      }
-    }
+  }
+  if constexpr (Places) {
+    // All are on their way before the first one is put down.
+    Place was[Each];
+#pragma clang loop unroll(full)
+    for (int e = 0; e < Each; ++e) was[e] = Place(tile.begin + own.at(e));
+    if (!is_first) take(was, own, places, Place(0));
+#pragma clang loop unroll(full)
+    for (int e = 0; e < Each; ++e) space.places[at[e]] = was[e];
   }
   group_barrier();
 
@@ -741,7 +748,7 @@ template <form Form, int Bits, int Digits, bool Places, int Items, int Each, cla
   const int64_t row = int64_t(group_id()) * length;
   const own_elements own(Each, length);
   Element mine[Each];
-  take<Form>(mine, own, from + row, flip);
+  take(mine, own, from + row, last_element<Form>(flip));
   uint16_t was[Each];
 #pragma clang loop unroll(full)
   for (int e = 0; e < Each; ++e) was[e] = uint16_t(own.at(e));

@@ -13,6 +13,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../prelude/vote.hpp"
 #include "../turn.hpp"
 #include "elementwise.hpp"
 #include "loops.hpp"
@@ -272,7 +273,7 @@ inline int join_items(Value (&sums)[2][Items], int count, const Join& join) {
           lane < step ? sums[now][item] : join(sums[now][item - step], sums[now][item]);
     }
     now = 1 - now;
-    sub_group_barrier();
+    vote_barrier();
   }
   group_barrier();
   if (item < count) {

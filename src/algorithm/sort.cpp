@@ -33,8 +33,8 @@ constexpr std::int64_t items = 256;  ///< of a group
 /// From here on fewer passes are worth larger tiles, and more counts for each of them.
 constexpr std::int64_t long_row_of_tiles = 1 << 14;
 /// Groups that count a row: each adds its counts once.
-constexpr std::int64_t counting_groups = 512;
-constexpr std::int64_t short_row = 1024;                   ///< elements that local memory holds
+constexpr std::int64_t counting_groups = 2048;
+constexpr std::int64_t short_row = 128;                   ///< elements that local memory holds
 constexpr std::int64_t wide_from = std::int64_t{1} << 32;  ///< 32 bits do not hold such places
 
 detail::own_kernels& kernels() {
