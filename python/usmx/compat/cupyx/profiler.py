@@ -114,7 +114,7 @@ def benchmark(
         of_device.append(end - start)
         if end - before >= max_duration:
             break
-    found = name or getattr(func, "__name__", type(func).__name__)
+    found: str = name or getattr(func, "__name__", None) or type(func).__name__
     return PerfCaseResult(found, of_host, [of_device])
 
 
