@@ -71,8 +71,7 @@ move_tile(const word* from, word* to, const place* places, place* new_places, co
   const int64_t* const of_row = before + tile.row * in_row * (1 << BITS) + tile.number;
   usmx::sorting::move_tile<own, BITS, HAS_PLACES>(
       space.get(), shift.get(), tile, (const element*)from, (element*)to, places, new_places,
-      lowest, is_first != 0, word(flip),
-      [=](int d, uint32_t) { return of_row[d * in_row]; });
+      lowest, is_first != 0, word(flip), [=](int d, uint32_t) { return of_row[d * in_row]; });
 }
 #endif
 
@@ -102,8 +101,8 @@ sweep_tile(const word* from, word* to, const place* places, place* new_places,
   usmx::sorting::move_tile<own, BITS, HAS_PLACES>(
       space.get(), shift.get(), tile, (const element*)from, (element*)to, places, new_places,
       lowest, is_first != 0, word(flip), [=](int d, uint32_t count) {
-        return begins[d] + int64_t(usmx::sorting::come_earlier<BITS>(board, tile.number > 0, d,
-                                                                     COUNT(count)));
+        return begins[d] +
+               int64_t(usmx::sorting::come_earlier<BITS>(board, tile.number > 0, d, COUNT(count)));
       });
 }
 #endif

@@ -599,7 +599,8 @@ template <form Form, int Bits, class Word, class Space, class Element, int Each,
   const uint32_t start = exclusive_scan_sum<2>(sum);
   if (item < values) {
     space.starts[item] = uint16_t(start);
-    const bool is_last = digit<Form, Bits>(last_element<Form>(flip), lowest, flip) == uint32_t(item);
+    const bool is_last =
+        digit<Form, Bits>(last_element<Form>(flip), lowest, flip) == uint32_t(item);
     before(item, is_last ? sum - uint32_t(Space::size - own.here) : sum);
   }
   group_barrier();
@@ -626,8 +627,9 @@ struct tile_of_row {
         here(int(begin + cut.size < cut.length ? cut.size : cut.length - begin)) {}
 };
 
-/// Moves the elements of a tile to where their digits are in the row. `before(d, count)` is how many
-/// elements of the row with the digit, of which the tile has so many, or a smaller one come earlier.
+/// Moves the elements of a tile to where their digits are in the row. `before(d, count)` is how
+/// many elements of the row with the digit, of which the tile has so many, or a smaller one come
+/// earlier.
 template <form Form, int Bits, bool Places, int Items, int Each, class Word, class Place,
           class Before>
 [[gnu::always_inline]] inline void move_tile(

@@ -13,7 +13,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../prelude/vote.hpp"
 #include "../turn.hpp"
 #include "elementwise.hpp"
 #include "loops.hpp"
@@ -260,33 +259,21 @@ inline Value hear(const Value* where, const uint32_t* flag) {
 }
 
 /// Joins what the first `count` items have in sums[0], in their order; the result stands in the
-/// returned one of the two. Items of a sub-group join what they have first, then what the sub-groups
-/// before theirs have.
+/// returned one of the two.
 template <class Value, int Items, class Join>
 inline int join_items(Value (&sums)[2][Items], int count, const Join& join) {
-  const int item = int(local_id()), wide = int(sub_group_max_size()), lane = item % wide;
+  const int item = int(local_id());
   int now = 0;
   group_barrier();
-  for (int step = 1; step < wide; step *= 2) {
+  for (int step = 1; step < count; step *= 2) {
     if (item < count) {
       sums[1 - now][item] =
-          lane < step ? sums[now][item] : join(sums[now][item - step], sums[now][item]);
+          item < step ? sums[now][item] : join(sums[now][item - step], sums[now][item]);
     }
     now = 1 - now;
-    vote_barrier();
+    group_barrier();
   }
-  group_barrier();
-  if (item < count) {
-    Value own = sums[now][item];
-    if (item >= wide) {
-      Value before = sums[now][wide - 1];
-      for (int k = 2 * wide - 1; k < item - lane; k += wide) before = join(before, sums[now][k]);
-      own = join(before, own);
-    }
-    sums[1 - now][item] = own;
-  }
-  group_barrier();
-  return 1 - now;
+  return now;
 }
 
 /// One tile of a line of `tiles`, the elements from `begin` to `end`. `load` and `store`

@@ -34,7 +34,7 @@ constexpr std::int64_t items = 256;  ///< of a group
 constexpr std::int64_t long_row_of_tiles = 1 << 14;
 /// Groups that count a row: each adds its counts once.
 constexpr std::int64_t counting_groups = 2048;
-constexpr std::int64_t short_row = 128;                   ///< elements that local memory holds
+constexpr std::int64_t short_row = 128;                    ///< elements that local memory holds
 constexpr std::int64_t wide_from = std::int64_t{1} << 32;  ///< 32 bits do not hold such places
 
 detail::own_kernels& kernels() {
@@ -248,9 +248,9 @@ class sorter {
       const std::int64_t at = p.lowest / bits * (told + 1);
       get("sweep_tile", bits, places_, each)
           .enqueue(queue_, in_groups(tiles, items),
-                   {p.from, p.to, p.places, p.new_places, begins,
-                    detail::part_of(boards, at, told), detail::part_of(boards, at + told, 1),
-                    length_, size, in_row, p.lowest, p.is_first, flip_});
+                   {p.from, p.to, p.places, p.new_places, begins, detail::part_of(boards, at, told),
+                    detail::part_of(boards, at + told, 1), length_, size, in_row, p.lowest,
+                    p.is_first, flip_});
     });
   }
   /// Two bits of a word say what it counts.

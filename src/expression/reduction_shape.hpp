@@ -43,7 +43,8 @@ struct reduction_shape {
 };
 inline constexpr std::int64_t every = std::numeric_limits<std::int64_t>::max();
 inline constexpr reduction_shape on_cpu = {16, 8, 16, 4096, 32768, every, 32768, 16, 16, 4, 512, 0};
-inline constexpr reduction_shape elsewhere = {256, 4, 1, 16384, 65536, 1024, 16384, 64, 1, 1, 512, 256};
+inline constexpr reduction_shape elsewhere = {256,   4,  1, 16384, 65536, 1024,
+                                              16384, 64, 1, 1,     512,   256};
 
 /// Whether the items of one group join each of so many rows, of neighbouring elements, in one part.
 constexpr bool are_joined_by_groups(const reduction_shape& d, std::int64_t rows,
