@@ -286,9 +286,9 @@ def test_workers_of_one_machine_open_the_memory_of_a_handle(client):
     assert x.tolist() == [1, 2, 0]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def small_workers():
-    """Two of 300 MB each, Python and the driver included."""
+    """Two of 300 MB each, Python and the driver included; other tests' clients come back after."""
     from distributed import Client
 
     from usmx.dask import LocalCluster
