@@ -253,12 +253,7 @@ class _DeviceMemory:
 
     def open(self, place: _Place, descriptor: int, queue: _usmx.Queue) -> _usmx.ndarray:
         _, process = _STATE.unpack(os.pread(descriptor, _STATE.size, 0))
-        try:
-            block = _usmx._process_open(queue, place.token, place.nbytes, descriptor, place.handle)
-        except RuntimeError as error:
-            if not Path(f"/proc/{process}").exists():
-                raise GoneError(_gone(process)) from error
-            raise
+        block = _usmx._process_open(queue, place.token, place.nbytes, descriptor, place.handle)
         if block is None:
             raise GoneError(_gone(process))
         return block

@@ -75,7 +75,7 @@ void bind_process_memory(nb::module_& m) {
       nb::arg("handle"),
       nb::sig("def _process_open(queue: Any, token: str, nbytes: int, descriptor: int, "
               "handle: bytes) -> ndarray | None"),
-      "The bytes of another process, or None if it let go of them.");
+      "The bytes of another process, or None if it let go of them or ended.");
   m.def(
       "_process_find",
       [](nb::handle token) {
