@@ -290,8 +290,8 @@ def test_long_rows_of_few_numbers_are_counted_and_not_moved() -> None:
 def test_partitions_have_the_elements_asked_for_at_their_places(
     kind: Any, forms: str, dtype: str, request: pytest.FixtureRequest
 ) -> None:
-    usmx._usmx._use_forms_of(forms)
-    request.addfinalizer(lambda: usmx._usmx._use_forms_of(""))
+    usmx._usmx._Testing.use_forms_of(forms)
+    request.addfinalizer(lambda: usmx._usmx._Testing.use_forms_of(""))
     rng = np.random.default_rng(5)
     for shape in ((1,), (2,), (17,), (5000,), (30, 40), (3, 2, 50)):
         numbers = rng.integers(0, 60, shape)
