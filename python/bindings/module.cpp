@@ -83,7 +83,7 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
   bind_operations(m);
   bind_reductions(m);
   bind_few(m);
-  bind_sort(m);
+  bind_algorithms(m);
   bind_fused(m);
   bind_reduction(m);
   bind_scan(m);

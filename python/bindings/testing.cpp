@@ -4,6 +4,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "algorithm/sort_rows.hpp"
 #include "array/ndarray.hpp"
 #include "memory/memory.hpp"
 #include "memory/process_memory.hpp"
@@ -139,6 +140,9 @@ void bind_testing(nb::module_& m) {
                   nb::sig("def set_staging(limits: tuple[int, int, int] | None) -> None"),
                   "Copies by way of the host: from so many bytes on, by blocks of so many, and so "
                   "many blocks.")
+      .def_static("use_wide_places_from", detail::use_wide_places_from, nb::arg("length"),
+                  "Sorted rows of so many elements and more have places of 64 bits. Returns what "
+                  "held before.")
       .def_static("result_type", type_in_common, nb::arg("types"), nb::arg("weak"),
                   "The type that operands of these type strings meet in; weak ones are Python "
                   "numbers.")
