@@ -73,7 +73,7 @@ if library == "dpnp":
 else:
     import usmx as np
     np.default_usm_type(kind)
-    counts = np._usmx._program_counts
+    counts = np._usmx._ProgramStore.counts
     made = lambda a: np.asarray(a)
 host = numpy.random.default_rng(1).random(100_000)
 x, y = made(host), made(host[::-1].copy())

@@ -13,7 +13,7 @@
 
 namespace usmx::python {
 
-void bind_testing(nb::module_& m);              // bind_testing.cpp: for the tests of the package
+void bind_testing(nb::module_& m);              // testing.cpp: for the tests of the package
 void bind_explained_functions(nb::module_& m);  // explained_function.cpp: for the package
 void bind_onemkl(nb::module_& m);               // bind_onemkl.cpp: for the package
 void bind_nvidia(nb::module_& m);               // bind_nvidia.cpp: for the package
@@ -79,12 +79,11 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
   bind_trace(m);
   bind_program_cache(m);
   bind_kernel_dispatch(m);
-  bind_promotion(m);
   bind_elementwise(m);
   bind_operations(m);
   bind_reductions(m);
   bind_few(m);
-  bind_sort(m);
+  bind_algorithms(m);
   bind_fused(m);
   bind_reduction(m);
   bind_scan(m);

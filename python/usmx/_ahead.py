@@ -31,9 +31,11 @@ _ahead.run_for_package(*sys.argv[1:5], sys.argv[5:])
 _CHECK = """
 from usmx import _ahead, _usmx
 _ahead.compile_common()
-print(_usmx._program_counts()[0])
+print(_usmx._ProgramStore.counts()[0])
 """
-_LINK = "import sys; from usmx import _usmx; print(_usmx._link_for_package(*sys.argv[1:]))"
+_LINK = (
+    "import sys; from usmx import _usmx; print(_usmx._ProgramStore.link_for_package(*sys.argv[1:]))"
+)
 
 
 def _cores() -> int:
@@ -83,7 +85,7 @@ def run_for_package(
     """
     import runpy
 
-    _usmx._record_programs(objects)
+    _usmx._ProgramStore.record(objects)
     if package:
         sys.path.insert(0, os.path.dirname(package))
         kept.packages.append(package + os.sep)
@@ -148,7 +150,7 @@ def build(
     str
         What was done last.
     """
-    kinds = _usmx._processor_kinds() if kinds is None else kinds
+    kinds = _usmx._ProgramStore.processor_kinds() if kinds is None else kinds
     os.makedirs(folder, exist_ok=True)
     _empty(folder)
     with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as objects:

@@ -37,4 +37,4 @@ def use_programs(file: str) -> None:
     package = os.path.dirname(os.path.abspath(os.fspath(file)))
     if package + os.sep not in kept.packages:
         kept.packages.append(package + os.sep)
-        _usmx._add_installed_programs(os.path.join(package, FOLDER))
+        _usmx._ProgramStore.add_installed(os.path.join(package, FOLDER))

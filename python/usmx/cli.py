@@ -229,7 +229,7 @@ def _warm(program: Sequence[str]) -> int:
     if program and not os.path.isfile(program[0]):
         print(f"usmx cache --warm: there is no file {program[0]}", file=sys.stderr)
         return 2
-    settings = _usmx._program_cache_settings()
+    settings = _usmx._ProgramStore.settings()
     if not settings["enabled"]:
         print("usmx cache --warm: USMX_CACHE=0 keeps nothing on disk", file=sys.stderr)
         return 2
@@ -242,7 +242,7 @@ def _warm(program: Sequence[str]) -> int:
     else:
         with _Progress() as line:
             compile_common(lambda k, n, name: line.show(f"{k} of {n}: {name}"))
-    compiled, _, read = _usmx._program_counts()
+    compiled, _, read = _usmx._ProgramStore.counts()
     print(
         f"{_many(compiled, 'program')} compiled, {_many(read, 'program')} there before; "
         f"{time.perf_counter() - begin:.1f} s"
@@ -272,10 +272,10 @@ def _build(package: str, program: Sequence[str], kinds: str | None) -> int:
     elif not os.path.isfile(program[0]):
         print(f"usmx build: there is no file {program[0]}", file=sys.stderr)
         return 2
-    wanted = kinds.split(",") if kinds else _usmx._processor_kinds()
+    wanted = kinds.split(",") if kinds else _usmx._ProgramStore.processor_kinds()
     for kind in wanted:
-        if kind not in _usmx._processor_kinds():
-            known = ", ".join(_usmx._processor_kinds())
+        if kind not in _usmx._ProgramStore.processor_kinds():
+            known = ", ".join(_usmx._ProgramStore.processor_kinds())
             print(f"usmx build: --kinds: '{kind}'; expected some of {known}", file=sys.stderr)
             return 2
     problem = _ahead.can_build()
@@ -290,8 +290,8 @@ def _build(package: str, program: Sequence[str], kinds: str | None) -> int:
     except _ahead.BuildProblem as error:
         print(f"usmx build: {error}", file=sys.stderr)
         return 1
-    _usmx._add_installed_programs(folder)
-    (about,) = [a for a in _usmx._installed_programs() if a["folder"] == folder]
+    _usmx._ProgramStore.add_installed(folder)
+    (about,) = [a for a in _usmx._ProgramStore.installed() if a["folder"] == folder]
     per_kind = about["programs"] // len(wanted)
     print(
         f"{_many(per_kind, 'program')} for {_many(len(wanted), 'kind')} of processors, "
@@ -306,7 +306,7 @@ def _build(package: str, program: Sequence[str], kinds: str | None) -> int:
 def _print_shipped(console: Console) -> None:
     from . import _usmx
 
-    found = [about for about in _usmx._installed_programs() if about["programs"]]
+    found = [about for about in _usmx._ProgramStore.installed() if about["programs"]]
     for about in found:
         console.print(
             f"shipped: {_many(about['programs'], 'program')} for {', '.join(about['kinds'])}, "
@@ -319,21 +319,21 @@ def _print_shipped(console: Console) -> None:
 def _cache(as_json: bool, clear: bool) -> int:
     from . import _usmx
 
-    texts = _usmx._cached_texts()
+    texts = _usmx._ProgramStore.texts()
     many = _many(texts["count"], "text")
     if clear:
-        removed = _many(_usmx._clear_cached_programs(), "program")
+        removed = _many(_usmx._ProgramStore.clear(), "program")
         print(f"{removed}{f' and {many}' if texts['count'] else ''} removed")
         return 0
-    settings = _usmx._program_cache_settings()
-    programs = _usmx._cached_programs()
+    settings = _usmx._ProgramStore.settings()
+    programs = _usmx._ProgramStore.programs()
     if as_json:
         report = {
             **settings,
             "programs": programs,
             "texts": texts,
             "memory": usmx.program_memory(),
-            "shipped": _usmx._installed_programs(),
+            "shipped": _usmx._ProgramStore.installed(),
         }
         print(json.dumps(report, indent=2))
         return 0

@@ -135,7 +135,7 @@ def _listen() -> bool:
     """Let recorders of usmx hear of the runtime's calls; False if it does not report them."""
     if not enabled():
         return False
-    _library().usmx_trace_set_sink(_usmx._trace_sink())
+    _library().usmx_trace_set_sink(_usmx._TraceRecorder.sink())
     return True
 
 

@@ -72,7 +72,7 @@ def ways() -> dict[str, str]:
 
 
 def _way(device: _usmx.Device) -> str:
-    name, reason = _usmx._process_way(device)
+    name, reason = _usmx._ProcessMemory.way(device)
     if name:
         return name
     return _FILE if "usm_system_allocations" in device.aspects else f"none: {reason}"
@@ -232,7 +232,7 @@ class _FileMemory:
 _STATE = struct.Struct("<qq")
 
 
-class _DeviceMemory:
+class _DeviceMemory(_usmx._ProcessMemory):
     """Blocks of device memory: a driver's handle opens them. The file of a block says who has it:
     receivers hold a lock on it, and the owner frees the block when none is left.
     """
@@ -244,27 +244,24 @@ class _DeviceMemory:
         descriptor = _file(token, _STATE.size)
         # Who allocated it: without that process, no driver opens the block any more.
         os.pwrite(descriptor, _STATE.pack(0, os.getpid()), 0)
-        block = _usmx._process_make(queue, token, nbytes, descriptor)
+        block = self.allocate(queue, token, nbytes, descriptor)
         block[...] = 0
         return block
 
-    def find(self, token: str) -> _usmx.ndarray | None:
-        return _usmx._process_find(token)
-
     def open(self, place: _Place, descriptor: int, queue: _usmx.Queue) -> _usmx.ndarray:
         _, process = _STATE.unpack(os.pread(descriptor, _STATE.size, 0))
-        block = _usmx._process_open(queue, place.token, place.nbytes, descriptor, place.handle)
+        block = self.opened(queue, place.token, place.nbytes, descriptor, place.handle)
         if block is None:
             raise GoneError(_gone(process))
         return block
 
     def descriptor(self, block: _usmx.ndarray) -> int:
-        found = _usmx._process_place(block)
+        found = self.fields(block)
         assert found is not None
         return found[3]
 
     def place(self, x: _usmx.ndarray) -> _Place | None:
-        found = _usmx._process_place(x)
+        found = self.fields(x)
         if found is None:
             return None
         token, nbytes, offset, descriptor, handle = found
@@ -289,12 +286,6 @@ class _DeviceMemory:
             first = offset - below * kind.itemsize
             made = _usmx.ndarray(shape, kind, block[first:], steps, below)
         return made if queue == made.queue else made.to_device(queue)
-
-    def point(self, x: _usmx.ndarray) -> bytes:
-        return _usmx._process_point(x)
-
-    def come_after(self, x: _usmx.ndarray, point: bytes) -> None:
-        _usmx._process_come_after(x, point)
 
 
 #: Way -> what it can do. The methods are the same, the blocks are their own.

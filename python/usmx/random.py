@@ -136,8 +136,7 @@ def _order(keys: _usmx.ndarray, length: int) -> _usmx.ndarray:
     """The places in their lanes of sorted keys, lane after lane of a length."""
     if not keys.size:
         return keys.astype("int64")
-    order: _usmx.ndarray = sorting.sort_rows(keys.reshape(-1, length))[1]
-    return order.reshape(-1)
+    return sorting.argsort(keys.reshape(-1, length)).reshape(-1)
 
 
 def _taken(

@@ -17,6 +17,7 @@
 #include "algorithm/rows.hpp"
 #include "algorithm/select_rows.hpp"
 #include "algorithm/sort_rows.hpp"
+#include "compute/in_memory_order.hpp"
 #include "core/format.hpp"
 #include "runtime/backend.hpp"
 #include "usmx/copy.hpp"
@@ -309,44 +310,40 @@ void check_order(const array& a) {
   }
 }
 
-}  // namespace
-
-namespace detail {
-
+/// Rows of the last axis.
 array partition_rows(const array& a, const std::vector<std::int64_t>& kth, selected what) {
-  check_order(a);
   const bool places = what == selected::places;
   if (a.size() != 0) {  // nothing has a place, and no place is refused
     const std::vector<std::int64_t> all = checked(kth, a.extent(a.rank() - 1));
     if (selects(a, all, few + 1)) {
       array out = array::empty(a.queue(), a.shape(),
                                places ? dtype::of<std::int64_t>() : a.elements().dtype(),
-                               kind_of_results(a));
+                               detail::kind_of_results(a));
       select_on_host(a, out, all, false, places);
       return out;
     }
   }
-  sorted_rows rows = sort_rows(a, false, !places, places);
+  detail::sorted_elements_of rows = detail::sort_rows(a, !places, places);
   return *std::move(places ? rows.places : rows.values);
 }
 
 array kth_of_rows(const array& a, const std::vector<std::int64_t>& kth) {
-  check_order(a);
   const std::int64_t length = a.extent(a.rank() - 1);
   std::vector<std::int64_t> all = checked(kth, length);
   extents shape(a.shape());
   shape[static_cast<std::size_t>(a.rank() - 1)] = static_cast<std::int64_t>(all.size());
-  array out = array::empty(a.queue(), shape.span(), a.elements().dtype(), kind_of_results(a));
+  array out =
+      array::empty(a.queue(), shape.span(), a.elements().dtype(), detail::kind_of_results(a));
   if (out.size() == 0) return out;
   if (selects(a, all, 1)) {
     select_on_host(a, out, all, true, false);
     return out;
   }
-  const array rows = *sort_rows(a, false, true, false).values;
+  const array rows = *detail::sort_rows(a, true, false).values;
   const auto count = static_cast<std::int64_t>(all.size());
   array at =
       array::empty(a.queue(), std::span(&count, 1), dtype::of<std::int64_t>(), usm_kind::device);
-  copy_from_host(at, host_view_of(at, all.data()));
+  copy_from_host(at, detail::host_view_of(at, all.data()));
   expression_output outputs[1];
   outputs[0].given = &out;
   const operand inputs[] = {at, rows, length, count};
@@ -354,23 +351,35 @@ array kth_of_rows(const array& a, const std::vector<std::int64_t>& kth) {
   return out;
 }
 
+}  // namespace
+
+namespace detail {
+
+array select_along(const array& a, const std::vector<std::int64_t>& kth, int axis, selected what,
+                   bool keeps_order) {
+  check_order(a);
+  const auto rows_of = [&](const array& view, int at) {
+    const array rows = with_axis_last(view, at);
+    return turned_back(
+        what == selected::kth ? kth_of_rows(rows, kth) : partition_rows(rows, kth, what), at);
+  };
+  if (!keeps_order) return rows_of(a, axis);
+  const in_memory_order order(a);
+  return order.turned_back(rows_of(a.with_view(order.view()), order.place_of(axis)));
+}
+
 }  // namespace detail
 
 array partition(const array& a, const std::vector<std::int64_t>& kth, int axis) {
-  const int at = detail::axis_of(a, axis);
-  const array rows = detail::with_axis_last(a, at);
-  return detail::turned_back(detail::partition_rows(rows, kth, selected::values), at);
+  return detail::select_along(a, kth, detail::axis_of(a, axis), selected::values);
 }
 
 array argpartition(const array& a, const std::vector<std::int64_t>& kth, int axis) {
-  const int at = detail::axis_of(a, axis);
-  const array rows = detail::with_axis_last(a, at);
-  return detail::turned_back(detail::partition_rows(rows, kth, selected::places), at);
+  return detail::select_along(a, kth, detail::axis_of(a, axis), selected::places);
 }
 
 array kth_values(const array& a, const std::vector<std::int64_t>& kth, int axis) {
-  const int at = detail::axis_of(a, axis);
-  return detail::turned_back(detail::kth_of_rows(detail::with_axis_last(a, at), kth), at);
+  return detail::select_along(a, kth, detail::axis_of(a, axis), selected::kth);
 }
 
 }  // namespace usmx

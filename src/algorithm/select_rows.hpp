@@ -1,4 +1,4 @@
-// Selections from the last axis, as the bindings and usmx/select.hpp call them.
+// Selections along an axis, as the bindings and usmx/select.hpp call them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,12 +10,13 @@
 
 namespace usmx::detail {
 
-/// What is given of rows that have some places in order.
-enum class selected : char { values, places };
+/// What is given of lines that have some places in order: their elements, where these were as
+/// int64, or the elements at these places alone.
+enum class selected : char { values, places, kth };
 
-/// The rows of the last axis, or where their elements were as int64, with those of `kth` in place.
-array partition_rows(const array& a, const std::vector<std::int64_t>& kth, selected what);
-/// The elements at those places of each row alone.
-array kth_of_rows(const array& a, const std::vector<std::int64_t>& kth);
+/// Along `axis`, which is not negative. In C order, or with `keeps_order` in that of the axes of a
+/// copy of `a`.
+array select_along(const array& a, const std::vector<std::int64_t>& kth, int axis, selected what,
+                   bool keeps_order = false);
 
 }  // namespace usmx::detail

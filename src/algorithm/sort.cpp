@@ -4,7 +4,9 @@
 #include "usmx/sort.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <span>
 #include <vector>
 
 #include "algorithm/axes.hpp"
@@ -14,6 +16,7 @@
 #include "algorithm/sort_rows.hpp"
 #include "algorithm/sorted_elements.hpp"
 #include "compute/few.hpp"
+#include "compute/in_memory_order.hpp"
 #include "compute/on_host.hpp"
 #include "core/format.hpp"
 #include "runtime/backend.hpp"
@@ -34,8 +37,8 @@ constexpr std::int64_t items = 256;  ///< of a group
 constexpr std::int64_t long_row_of_tiles = 1 << 14;
 /// Groups that count a row: each adds its counts once.
 constexpr std::int64_t counting_groups = 2048;
-constexpr std::int64_t short_row = 128;                    ///< elements that local memory holds
-constexpr std::int64_t wide_from = std::int64_t{1} << 32;  ///< 32 bits do not hold such places
+constexpr std::int64_t short_row = 128;                       ///< elements that local memory holds
+std::atomic<std::int64_t> wide_from = std::int64_t{1} << 32;  ///< 32 bits do not hold such places
 
 detail::own_kernels& kernels() {
   static auto& all = *new detail::own_kernels("sort.cpp");  // leaked: sorts may come at any time
@@ -65,7 +68,7 @@ const scan_kernel& before() {
 class sorter {
  public:
   /// `x` is contiguous and aligned, and its last axis is a row.
-  sorter(const array& x, bool descending, bool places, bool wide)
+  sorter(const array& x, bool descending, bool places)
       : x_(x),
         queue_(x.queue()),
         elements_(x.elements().dtype()),
@@ -73,7 +76,7 @@ class sorter {
         rows_(x.size() / length_),
         descending_(descending),
         places_(places),
-        wide_(wide || length_ >= wide_from),
+        wide_(length_ >= wide_from),
         flip_(elements_.flip(descending)) {}
 
   /// Writes the rows in order to `to`, if there is one, and gives where each element was, if that
@@ -314,17 +317,19 @@ class sorter {
   std::uint64_t flip_;
 };
 
-const elementwise_kernel& search(bool right) {
-  const auto make = [](const char* side) {
+const elementwise_kernel& search(bool right, bool has_sorter) {
+  const auto make = [](bool of_right, bool sorter) {
     return new elementwise_kernel(
-        "T value, raw T sorted, int64 count", "int64 place",
+        detail::format("T value, raw T sorted, int64 count{}", sorter ? ", raw int64 sorter" : ""),
+        "int64 place",
         detail::format("place = usmx::sorting::place_of<{}>(value, count, [&](int64_t k) {{ return "
-                       "T(sorted[k]); }})",
-                       side),
+                       "T(sorted[{}]); }})",
+                       of_right, sorter ? "sorter[k]" : "k"),
         "searchsorted", elementwise_text{"#include \"usmx/sort.hpp\"\n", {}, {}, {}});
   };
-  static const auto &left_of = *make("false"), &right_of = *make("true");
-  return right ? right_of : left_of;
+  static const elementwise_kernel* const all[] = {make(false, false), make(true, false),
+                                                  make(false, true), make(true, true)};
+  return *all[(right ? 1 : 0) + (has_sorter ? 2 : 0)];
 }
 
 /// Bools as bytes of 0 and 1.
@@ -351,46 +356,67 @@ array in_c_order(const array& a) {
   return copy;
 }
 
-/// `axis` is not negative.
-detail::sorted_rows sorted(const array& a, int axis, bool descending, bool values, bool places) {
-  return detail::sort_rows(detail::with_axis_last(a, axis), descending, values, places);
+/// Rows of the last axis, by kernels.
+detail::sorted_elements_of sorted(const array& a, bool descending, bool values, bool places) {
+  const detail::sorted_elements elements(a.elements().dtype());
+  const usm_kind kind = detail::kind_of_results(a);
+  const auto empty = [&](const dtype& type) {
+    return array::empty(a.queue(), a.shape(), type, kind);
+  };
+  detail::sorted_elements_of out;
+  if (a.size() == 0) {
+    if (values) out.values = empty(a.elements().dtype());
+    if (places) out.places = empty(dtype::of<std::int64_t>());
+    return out;
+  }
+  const array x = in_c_order(a);
+  sorter rows(x, descending, places);
+  // Rows that are not long are moved in any case.
+  const bool has_values = values || !rows.are_long();
+  if (has_values) out.values = empty(a.elements().dtype());
+  out.places = rows.run(has_values ? &*out.values : nullptr, kind);
+  if (!values) out.values.reset();
+  return out;
 }
 
 }  // namespace
 
 namespace detail {
 
-sorted_rows sort_rows(const array& a, bool descending, bool values, bool places, bool wide) {
-  const sorted_elements elements(a.elements().dtype());
-  const usm_kind kind = kind_of_results(a);
-  const auto empty = [&](const dtype& type) {
-    return array::empty(a.queue(), a.shape(), type, kind);
-  };
-  sorted_rows out;
-  if (a.size() == 0) {
-    if (values) out.values = empty(a.elements().dtype());
-    if (places) out.places = empty(dtype::of<std::int64_t>());
-    return out;
-  }
-  const int last = a.rank() - 1;
-  if (!wide && host_accessible(a.kind()) && a.size() <= most_at_high_cost && is_few(a)) {
-    if (values) out.values = sort_few(a, last, descending);
-    if (places) out.places = argsort_few(a, last, descending);
+std::int64_t use_wide_places_from(std::int64_t length) { return wide_from.exchange(length); }
+
+sorted_elements_of sort_along(const array& a, const sort_request& wanted) {
+  const auto& [axis, descending, values, places, keeps_order] = wanted;
+  const bool in_c_order = a.elements().layout().is_c_contiguous();
+  if (host_accessible(a.kind()) && a.size() <= most_at_high_cost && is_few(a) &&
+      a.size() < wide_from && (in_c_order || keeps_order || !values)) {
+    sorted_elements_of out;
+    if (values) out.values = sort_few(a, axis, descending);
+    if (places) out.places = argsort_few(a, axis, descending);
     if (out.values.has_value() == values && out.places.has_value() == places) return out;
   }
-  const array x = in_c_order(a);
-  sorter rows(x, descending, places, wide);
-  if (values || !rows.are_long()) out.values = empty(a.elements().dtype());
-  out.places = rows.run(out.values ? &*out.values : nullptr, kind);
-  return out;
+  if (!keeps_order || in_c_order || places) {
+    sorted_elements_of out = sorted(with_axis_last(a, axis), descending, values, places);
+    if (out.values) out.values = turned_back(*out.values, axis);
+    if (out.places) out.places = turned_back(*out.places, axis);
+    return out;
+  }
+  const in_memory_order order(a);
+  const int at = order.place_of(axis);
+  const array rows = with_axis_last(a.with_view(order.view()), at);
+  return {order.turned_back(turned_back(*sorted(rows, descending, true, false).values, at)), {}};
+}
+
+sorted_elements_of sort_rows(const array& a, bool values, bool places) {
+  return sort_along(a, {.axis = a.rank() - 1, .values = values, .places = places});
 }
 
 different_elements different_or_sorted(const array& row) {
   const sorted_elements elements(row.elements().dtype());
-  if (row.size() == 0) return {*sort_rows(row, false, true, false).values, {}};
+  if (row.size() == 0) return {*sort_rows(row, true, false).values, {}};
   const array x = in_c_order(row);
-  if (!sorter(x, false, false, false).are_long()) {
-    return {*sort_rows(x, false, true, false).values, {}};
+  if (!sorter(x, false, false).are_long()) {
+    return {*sort_rows(x, true, false).values, {}};
   }
   const usm_kind kind = kind_of_results(row);
   const long_row looked_at(x, elements, false, x.size() >= wide_from);
@@ -406,22 +432,43 @@ different_elements different_or_sorted(const array& row) {
   return {std::move(values), part_of(found.starts, 0, count)};
 }
 
+array search_sorted(const array& sorted, const array& values, bool right, const array* sorter) {
+  if (sorter == nullptr && is_few(sorted) && is_few(values)) {
+    if (auto few = search_few(sorted, values, right)) return *std::move(few);
+  }
+  array out = array::empty(values.queue(), values.shape(), dtype::of<std::int64_t>(),
+                           kind_of_results(values));
+  if (values.size() == 0) return out;
+  if (sorted.size() == 0) {
+    const std::int64_t none = 0;
+    fill_async(values.queue(), out, &none);
+    return out;
+  }
+  // The CPU's compiler gets comparisons of bools in loops wrong.
+  const bool is_bool = sorted.elements().dtype().kind() == type_class::boolean;
+  const array line = is_bool ? as_bytes(sorted) : sorted,
+              wanted = is_bool ? as_bytes(values) : values;
+  expression_output outputs[1];
+  outputs[0].given = &out;
+  const operand inputs[] = {wanted, line, line.size(), sorter != nullptr ? *sorter : line};
+  search(right, sorter != nullptr)
+      .submit(values.queue(), std::span(inputs).first(sorter != nullptr ? 4 : 3), outputs);
+  return out;
+}
+
 }  // namespace detail
 
 array sort(const array& a, const sort_options& how) {
-  const int axis = detail::axis_of(a, how.axis);
-  return detail::turned_back(*sorted(a, axis, how.descending, true, false).values, axis);
+  return *detail::sort_along(a, {detail::axis_of(a, how.axis), how.descending}).values;
 }
 
 array argsort(const array& a, const sort_options& how) {
-  const int axis = detail::axis_of(a, how.axis);
-  return detail::turned_back(*sorted(a, axis, how.descending, false, true).places, axis);
+  return *detail::sort_along(a, {detail::axis_of(a, how.axis), how.descending, false, true}).places;
 }
 
 sorted_array sort_with_places(const array& a, const sort_options& how) {
-  const int axis = detail::axis_of(a, how.axis);
-  detail::sorted_rows rows = sorted(a, axis, how.descending, true, true);
-  return {detail::turned_back(*rows.values, axis), detail::turned_back(*rows.places, axis)};
+  auto found = detail::sort_along(a, {detail::axis_of(a, how.axis), how.descending, true, true});
+  return {*std::move(found.values), *std::move(found.places)};
 }
 
 array searchsorted(const array& sorted, const array& values, bool right) {
@@ -435,21 +482,7 @@ array searchsorted(const array& sorted, const array& values, bool right) {
                                                values.elements().dtype().name(), type.name()));
   }
   detail::sorted_elements order(type);  // which refuses records
-  const usm_kind kind = detail::kind_of_results(values);
-  if (detail::is_few(sorted) && detail::is_few(values)) {
-    if (auto few = detail::search_few(sorted, values, right)) return *std::move(few);
-  }
-  array out = array::empty(values.queue(), values.shape(), dtype::of<std::int64_t>(), kind);
-  if (values.size() == 0) return out;
-  // The CPU's compiler gets comparisons of bools in loops wrong.
-  const bool is_bool = type.kind() == type_class::boolean;
-  const array line = is_bool ? as_bytes(sorted) : sorted,
-              wanted = is_bool ? as_bytes(values) : values;
-  expression_output outputs[1];
-  outputs[0].given = &out;
-  const operand inputs[] = {wanted, line, line.size()};
-  search(right).submit(values.queue(), inputs, outputs);
-  return out;
+  return detail::search_sorted(sorted, values, right, nullptr);
 }
 
 }  // namespace usmx

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "compute/in_memory_order.hpp"
 #include "compute/named_reductions.hpp"
 #include "compute/on_host.hpp"
 #include "compute/operations.hpp"
@@ -81,41 +82,6 @@ struct lines {
       for (std::int64_t i = 0; i < inner; ++i) visit(o * length * inner + i);
     }
   }
-};
-
-/// An array with its axes as they stand in memory, the slowest first: what is computed along one
-/// of them has the result's axes in that order too.
-class in_memory_order {
- public:
-  /// The order of results of an operation, or with `by_steps` that of a copy.
-  explicit in_memory_order(const array& a, bool by_steps = false)
-      : view_(a.elements()), shape_(view_.layout().shape()) {
-    const layout& where = view_.layout();
-    if (where.is_c_contiguous()) return;
-    order_ = by_steps ? order_of_steps(where) : kept_order(shape_, std::array{&where});
-    if (std::ranges::is_sorted(order_)) {
-      order_.clear();
-      return;
-    }
-    view_ = view_.with_layout(where.permuted(order_), 0);
-  }
-  const any_view& view() const noexcept { return view_; }
-  /// Where an axis is now.
-  int place_of(int axis) const {
-    if (order_.empty()) return axis;
-    return static_cast<int>(std::ranges::find(order_, axis) - order_.begin());
-  }
-  /// What was computed of the view, with the axes at their places.
-  array turned_back(array made) const {
-    if (order_.empty()) return made;
-    return made.with_view(
-        made.elements().with_layout(packed(shape_, order_, made.elements().dtype().itemsize()), 0));
-  }
-
- private:
-  any_view view_;
-  extents shape_;
-  std::vector<int> order_;  ///< empty for C order
 };
 
 array like(const array& a, std::span<const std::int64_t> shape, const dtype& type) {
@@ -590,7 +556,7 @@ std::optional<array> variance_few(const array& a, double correction) {
 // --- sorting and places
 
 std::optional<array> sort_few(const array& a, int axis, bool descending) {
-  const in_memory_order order(a, true);
+  const in_memory_order order(a);
   const any_view& v = order.view();
   if (is_bool(a) || v.size() > most_at_high_cost) return {};  // a foreign true need not be 1
   const lines l(v.layout().shape(), order.place_of(axis));

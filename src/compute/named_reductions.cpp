@@ -12,11 +12,6 @@
 namespace usmx::detail {
 namespace {
 
-/// Floats of 16 bits are added in float32, and rounded once.
-dtype added_in(const dtype& type) noexcept {
-  return type.kind() == type_class::floating && type.itemsize() == 2 ? dtype::of<float>() : type;
-}
-
 /// The sum `a` divided by the number of elements; of complex numbers both parts.
 std::string divided(const dtype& type) {
   const std::string_view part = device_name(part_type(type));
@@ -25,6 +20,10 @@ std::string divided(const dtype& type) {
 }
 
 }  // namespace
+
+dtype added_in(const dtype& type) noexcept {
+  return type.kind() == type_class::floating && type.itemsize() == 2 ? dtype::of<float>() : type;
+}
 
 dtype sum_type(const dtype& type) noexcept {
   switch (type.kind()) {

@@ -19,5 +19,7 @@ std::optional<value_reduction> product_in_range(const value_reduction& how);
 
 /// The type that sums of a type have: 64 bits for integers and bools.
 dtype sum_type(const dtype& type) noexcept;
+/// The type that numbers of a type are added in: floats of 16 bits in float32, rounded once.
+dtype added_in(const dtype& type) noexcept;
 
 }  // namespace usmx::detail

@@ -233,7 +233,7 @@ def test_what_cannot_be_taken_stays_the_callers(c: ctypes.CDLL) -> None:
     c.usmx_array_free(array)
     assert released == []
     c.usmx_array_free(second)
-    usmx._usmx._drain()
+    usmx._usmx._Testing.drain()
     assert released == [1]
 
 

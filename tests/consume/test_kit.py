@@ -140,7 +140,7 @@ def test_memory_lives_as_long_as_its_last_user_in_c(check: Callable[[str], str])
             assert z.to_numpy().sum() == 24
             del y, z
             gc.collect()
-            usmx._usmx._drain()
+            usmx._usmx._Testing.drain()
             assert counted.stats()["blocks"] == 0, counted.stats()
     """)
 

@@ -135,7 +135,7 @@ class Out:
         assert list(p.read) == ELEMENTS
         assert counted.stats()["blocks"] == before == 1
         p.drop("t")
-        usmx._usmx._collect()
+        usmx._usmx._Testing.collect()
         assert counted.stats()["blocks"] == 0
         assert len(hoard) == 100
 

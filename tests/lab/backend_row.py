@@ -52,7 +52,7 @@ class Row(NamedTuple):
 
 
 def row_of(device: usmx.Device) -> Row:
-    fields = usmx._usmx._backend_row(device)
+    fields = usmx._usmx._Testing.backend_row(device)
     kept = {name: fields[name] for name in Row._fields if name in fields}
     return Row(
         device=device.filter_string or device.name,

@@ -51,7 +51,7 @@ def attempt(run: Callable[[], None], kind: str) -> str:
 
 def settled(device: lab.SimulatedDevice) -> int:
     gc.collect()
-    usmx._usmx._drain()  # what was put aside behind a busy queue
+    usmx._usmx._Testing.drain()  # what was put aside behind a busy queue
     return device.live
 
 

@@ -141,12 +141,12 @@ def sorts() -> None:
         same(usmx.searchsorted(a[0, :5], a[1]), np.searchsorted(x[0, :5], x[1]))
     numbers = some("int64", 5000)
     for backend in ("native_cpu", "cuda"):
-        _usmx._use_forms_of(backend)
+        _usmx._Testing.use_forms_of(backend)
         a = usmx.asarray(numbers)
         same(usmx.bincount(a), np.bincount(numbers))
         same(usmx.bincount(a, a), np.bincount(numbers, numbers))
         same(usmx.sort(a), np.sort(numbers))
-    _usmx._use_forms_of(chosen)
+    _usmx._Testing.use_forms_of(chosen)
 
 
 def matrices() -> None:
@@ -325,13 +325,13 @@ CASES: tuple[Callable[[], None], ...] = (
 def main(backend: str) -> None:
     """Run everything with the forms of that backend and print what was compiled."""
     texts: dict[tuple[str, ...], tuple[str, str, list[str]]] = {}
-    _usmx._use_forms_of(backend)
+    _usmx._Testing.use_forms_of(backend)
     usmx.default_usm_type("device")  # the host computes few elements of other memory
     for case in CASES:
-        _usmx._keep_compiled_texts(True)
+        _usmx._Testing.keep_compiled_texts(True)
         with usmx.linalg.use_library("kernels"):
             case()
-        for number, (text, options) in enumerate(_usmx._kept_compiled_texts()):
+        for number, (text, options) in enumerate(_usmx._Testing.kept_compiled_texts()):
             texts[text, *options] = (f"{case.__name__}-{number}", text, list(options))
     json.dump(list(texts.values()), sys.stdout)
 

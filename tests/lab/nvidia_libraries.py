@@ -26,7 +26,7 @@ IS_TRUE = ROW.backend == "cuda"
 def _stand_ins() -> ctypes.CDLL:
     path = str(lab.built("libnvidia_stand_ins.so"))
     for number in range(3):
-        assert usmx._usmx._nvidia_load(number, [path]) == ""
+        assert usmx._usmx._Nvidia.load(number, [path]) == ""
     loaded = ctypes.CDLL(path)
     loaded.stand_in_calls.restype = ctypes.c_char_p
     return loaded

@@ -97,7 +97,7 @@ class Totals:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         gc.collect()
-        usmx._usmx._drain()
+        usmx._usmx._Testing.drain()
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput["simulated_device"] = (device.defects, device.live)
         else:

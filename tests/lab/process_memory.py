@@ -18,7 +18,7 @@ import usmx
 from usmx import ipc
 
 #: The device has handles of its own.
-IS_TRUE = bool(usmx._usmx._process_way(usmx.Device())[0])
+IS_TRUE = bool(usmx._usmx._ProcessMemory.way(usmx.Device())[0])
 
 
 @cache
@@ -32,7 +32,7 @@ def use() -> None:
     """Let this process have handles of device memory; each process of a test calls it."""
     if not IS_TRUE:
         _stand_in()
-        usmx._usmx._process_use("cuda", str(lab.built("libprocess_stand_in.so")))
+        usmx._usmx._Testing.use_process_form("cuda", str(lab.built("libprocess_stand_in.so")))
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def used() -> Iterator[None]:
         yield
     finally:
         if not IS_TRUE:
-            usmx._usmx._process_use("")
+            usmx._usmx._Testing.use_process_form("")
 
 
 def calls() -> list[str]:

@@ -230,7 +230,7 @@ def transfers_are_submitted() -> None:
 @scenario
 def large_copies_are_staged() -> None:
     numbers = np.arange(600, dtype="i4").reshape(20, 30)
-    usmx._usmx._set_staging((1500, 900, 2))
+    usmx._usmx._Testing.set_staging((1500, 900, 2))
     try:
         a = usmx.empty((20, 30), "i4", usm_type="device")
         for src in (numbers, np.asfortranarray(numbers)):
@@ -239,7 +239,7 @@ def large_copies_are_staged() -> None:
             usmx.copy(out, a)
             same(out, src)
     finally:
-        usmx._usmx._set_staging(None)
+        usmx._usmx._Testing.set_staging(None)
 
 
 @scenario
@@ -312,7 +312,7 @@ def rows_are_copied_with_pitches() -> None:
 @scenario
 def large_memory_is_staged() -> None:
     numbers = np.arange(30_000, dtype="i4")
-    usmx._usmx._set_staging((1 << 14, 1 << 13, 3))
+    usmx._usmx._Testing.set_staging((1 << 14, 1 << 13, 3))
     try:
         a = usmx.empty(30_000, "i4", usm_type="device")
         usmx.copy(a, numbers)
@@ -320,7 +320,7 @@ def large_memory_is_staged() -> None:
         usmx.copy(out, a)
         same(out, numbers)
     finally:
-        usmx._usmx._set_staging(None)
+        usmx._usmx._Testing.set_staging(None)
 
 
 @scenario
@@ -348,7 +348,7 @@ def resources_stand_on_each_other() -> None:
             for k, m in enumerate(blocks):
                 same(m.tobytes(), bytes([k]) * m.nbytes)
             del blocks, m
-        usmx._usmx._drain()
+        usmx._usmx._Testing.drain()
         same(counted.stats()["blocks"], 0)
         pool.trim()
         same(pool.stats()["held"], 0)

@@ -96,25 +96,25 @@ def each_library(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture
 def cuda_forms() -> Iterator[None]:
     """Kernels written and cut as for CUDA devices, on the device that is there."""
-    _usmx._use_forms_of("cuda")
+    _usmx._Testing.use_forms_of("cuda")
     yield
-    _usmx._use_forms_of("")
+    _usmx._Testing.use_forms_of("")
 
 
 @pytest.fixture(params=["native_cpu", "level_zero"])
 def forms(request: pytest.FixtureRequest) -> Iterator[str]:
     """Kernels for a device whose groups are loops, and for one whose items run side by side."""
-    _usmx._use_forms_of(request.param)
+    _usmx._Testing.use_forms_of(request.param)
     yield request.param
-    _usmx._use_forms_of("")
+    _usmx._Testing.use_forms_of("")
 
 
 @pytest.fixture
 def texts() -> Iterator[Callable[[], list[str]]]:
     """What was compiled since the test began, oldest first."""
-    _usmx._keep_compiled_texts(True)
-    yield lambda: [text for text, _ in _usmx._kept_compiled_texts()]
-    _usmx._keep_compiled_texts(False)
+    _usmx._Testing.keep_compiled_texts(True)
+    yield lambda: [text for text, _ in _usmx._Testing.kept_compiled_texts()]
+    _usmx._Testing.keep_compiled_texts(False)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ def collect_all() -> None:
     """Frees what earlier tests left: cycles, and what waits for commands that end by themselves."""
     gc.collect()
     deadline = time.monotonic() + 5
-    while (waiting := usmx._usmx._collect()) and time.monotonic() < deadline:
+    while (waiting := usmx._usmx._Testing.collect()) and time.monotonic() < deadline:
         time.sleep(0.001)
     assert waiting == 0
 

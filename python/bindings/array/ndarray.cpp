@@ -433,8 +433,12 @@ void bind_properties(nb::class_<ndarray>& c) {
       "_compute", [](nb::handle self) { value_of(self); },
       "Submits what was deferred. `pointer` does that too, but lets others use the memory.");
   c.def_prop_ro(
-      "_is_deferred", [](nb::handle self) { return self_of<ndarray>(self).later() != nullptr; },
-      "Whether the elements may still be deferred.");
+      "_is_deferred",
+      [](nb::handle self) {
+        const shared_deferred later = self_of<ndarray>(self).later();
+        return later && !later->is_computed();
+      },
+      "Whether the elements are not computed yet.");
   c.def(
       "wait", [](nb::handle self) { wait_for_work(value_of(self)); },
       "Wait until the elements are there: what was deferred is computed, and commands on the "

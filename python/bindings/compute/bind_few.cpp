@@ -9,6 +9,7 @@
 #include "array/ndarray.hpp"
 #include "compute/few.hpp"
 #include "compute/on_host.hpp"
+#include "compute/plain_axis.hpp"
 #include "memory/memory.hpp"
 #include "support/containers.hpp"
 
@@ -30,16 +31,6 @@ std::optional<array> few_of(nb::handle obj, bool rows = false) {
   return a;
 }
 
-/// An axis that is there; None is the only one.
-std::optional<int> few_axis(nb::handle axis, int rank) noexcept {
-  if (axis.is_none()) return rank == 1 ? std::optional(0) : std::nullopt;
-  if (!PyLong_CheckExact(axis.ptr())) return {};
-  int overflow = 0;
-  const long given = PyLong_AsLongAndOverflow(axis.ptr(), &overflow);
-  if (overflow != 0 || given < -rank || given >= rank) return {};
-  return static_cast<int>(given < 0 ? given + rank : given);
-}
-
 nb::object wrapped(std::optional<array> made) {
   return made ? wrap_array(*std::move(made)) : nb::none();
 }
@@ -49,7 +40,7 @@ template <class Compute>
 nb::object along(nb::handle x, nb::handle axis, Compute compute, bool rows = false) {
   const std::optional<array> a = few_of(x, rows);
   if (!a) return nb::none();
-  const std::optional<int> at = few_axis(axis, a->elements().rank());
+  const std::optional<int> at = plain_or_only_axis(axis, a->elements().rank());
   return at ? wrapped(compute(*a, *at)) : nb::none();
 }
 
@@ -85,7 +76,8 @@ nb::object join(nb::handle arrays, nb::handle axis, bool is_new) {
     if (!a) return nb::none();
     all.push_back(*std::move(a));
   }
-  const std::optional<int> at = few_axis(axis, all[0].elements().rank() + (is_new ? 1 : 0));
+  const std::optional<int> at =
+      plain_or_only_axis(axis, all[0].elements().rank() + (is_new ? 1 : 0));
   if (!at) return nb::none();
   return wrapped(is_new ? detail::stack_few(all, *at) : detail::concat_few(all, *at));
 }
@@ -181,46 +173,6 @@ bool few_put(nb::handle self, nb::handle key, nb::handle value) {
 }
 
 void bind_few(nb::module_& m) {
-  m.def(
-      "_few_sort",
-      [](nb::handle x, nb::handle axis, bool descending) {
-        return along(x, axis, [descending](const array& a, int at) {
-          return detail::sort_few(a, at, descending);
-        });
-      },
-      nb::arg("x"), nb::arg("axis").none(), nb::arg("descending"),
-      nb::sig("def _few_sort(x: object, axis: object, descending: bool) -> ndarray | None"),
-      "See `usmx.sort`.");
-  m.def(
-      "_few_argsort",
-      [](nb::handle x, nb::handle axis, bool descending) {
-        return along(x, axis, [descending](const array& a, int at) {
-          return detail::argsort_few(a, at, descending);
-        });
-      },
-      nb::arg("x"), nb::arg("axis").none(), nb::arg("descending"),
-      nb::sig("def _few_argsort(x: object, axis: object, descending: bool) -> ndarray | None"),
-      "See `usmx.argsort`.");
-  m.def(
-      "_few_search",
-      [](nb::handle sorted, nb::handle values, bool right) {
-        const std::optional<array> line = few_of(sorted);
-        const std::optional<array> wanted = line ? few_of(values) : std::nullopt;
-        return wanted ? wrapped(detail::search_few(*line, *wanted, right)) : nb::none();
-      },
-      nb::arg("sorted"), nb::arg("values"), nb::arg("right"),
-      nb::sig("def _few_search(sorted: object, values: object, right: bool) -> ndarray | None"),
-      "See `usmx.searchsorted`.");
-  m.def(
-      "_few_scan",
-      [](nb::handle x, nb::handle axis, bool product) {
-        return along(x, axis, [product](const array& a, int at) {
-          return detail::scan_few(a, at, product);
-        });
-      },
-      nb::arg("x"), nb::arg("axis").none(), nb::arg("product"),
-      nb::sig("def _few_scan(x: object, axis: object, product: bool) -> ndarray | None"),
-      "See `usmx.cumulative_sum` and `usmx.cumulative_prod`.");
   m.def(
       "_few_take",
       [](nb::handle x, nb::handle indices, nb::handle axis) {

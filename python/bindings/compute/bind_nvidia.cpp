@@ -31,48 +31,54 @@ auto of_arrays(void (*call)(const Arrays&...)) {
   };
 }
 
+/// Its state is the process's: what was loaded.
+struct nvidia_libraries {};
+
 }  // namespace
 
 void bind_nvidia(nb::module_& m) {
-  m.def(
-      "_nvidia_load",
+  nb::class_<nvidia_libraries> library(m, "_Nvidia", "cuBLAS, cuSOLVER and cuFFT.");
+  library.def_static(
+      "load",
       [](int which, const std::vector<std::string>& files) {
         const gil_released release;
         return nvidia::load(static_cast<nvidia::library>(which), files);
       },
       nb::arg("which"), nb::arg("files"),
       "Loads cuBLAS (0), cuSOLVER (1) or cuFFT (2); why it could not, or an empty string.");
-  m.def("_nvidia_is_read", [](nb::handle x) { return nvidia::is_read(value_of(x)); }, nb::arg("x"));
-  m.def(
-      "_nvidia_multiply",
+  library.def_static(
+      "is_read", [](nb::handle x) { return nvidia::is_read(value_of(x)); }, nb::arg("x"));
+  library.def_static(
+      "multiply",
       [](nb::handle x1, nb::handle x2, nb::handle made, bool reduced) {
         const array a = value_of(x1), b = value_of(x2), out = value_of(made);
         const gil_released release;
         nvidia::multiply(a, b, out, reduced);
       },
       nb::arg("x1"), nb::arg("x2"), nb::arg("made"), nb::arg("reduced"));
-  m.def("_nvidia_lu", of_arrays(nvidia::lu), nb::arg("x"), nb::arg("exchanged"), nb::arg("failed"));
-  m.def(
-      "_nvidia_solve",
+  library.def_static("lu", of_arrays(nvidia::lu), nb::arg("x"), nb::arg("exchanged"),
+                     nb::arg("failed"));
+  library.def_static(
+      "solve",
       [](nb::handle x, nb::handle exchanged, nb::handle b, bool turned) {
         const array a = value_of(x), rows = value_of(exchanged), right = value_of(b);
         const gil_released release;
         nvidia::solve(a, rows, right, turned);
       },
       nb::arg("x"), nb::arg("exchanged"), nb::arg("b"), nb::arg("turned"));
-  m.def("_nvidia_cholesky", of_arrays(nvidia::cholesky), nb::arg("x"), nb::arg("failed"));
-  m.def("_nvidia_qr", of_arrays(nvidia::qr), nb::arg("x"), nb::arg("factors"));
-  m.def("_nvidia_qr_columns", of_arrays(nvidia::qr_columns), nb::arg("q"), nb::arg("factors"));
-  m.def(
-      "_nvidia_eigh",
+  library.def_static("cholesky", of_arrays(nvidia::cholesky), nb::arg("x"), nb::arg("failed"));
+  library.def_static("qr", of_arrays(nvidia::qr), nb::arg("x"), nb::arg("factors"));
+  library.def_static("qr_columns", of_arrays(nvidia::qr_columns), nb::arg("q"), nb::arg("factors"));
+  library.def_static(
+      "eigh",
       [](nb::handle x, nb::handle values, nb::handle failed, bool vectors) {
         const array a = value_of(x), w = value_of(values), wrong = value_of(failed);
         const gil_released release;
         nvidia::eigh(a, w, wrong, vectors);
       },
       nb::arg("x"), nb::arg("values"), nb::arg("failed"), nb::arg("vectors"));
-  m.def(
-      "_nvidia_svd",
+  library.def_static(
+      "svd",
       [](nb::handle x, nb::handle values, nb::handle u, nb::handle vh, nb::handle failed,
          bool by_rotations) {
         const array a = value_of(x), s = value_of(values), wrong = value_of(failed);
@@ -85,8 +91,8 @@ void bind_nvidia(nb::module_& m) {
       },
       nb::arg("x"), nb::arg("values"), nb::arg("u").none(), nb::arg("vh").none(), nb::arg("failed"),
       nb::arg("by_rotations"));
-  m.def(
-      "_nvidia_transform",
+  library.def_static(
+      "transform",
       [](nb::handle x, nb::handle made, std::int64_t n, std::int64_t inner, bool inverse) {
         const array from = value_of(x), to = value_of(made);
         const gil_released release;

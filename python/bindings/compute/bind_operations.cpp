@@ -521,16 +521,13 @@ void bind_operations(nb::module_& m) {
       nb::sig("def _explain(x: ndarray) -> list[tuple[str, tuple[int, ...], int, int, int, int]]"),
       "The kernels that computing an array would run.");
   m.def(
-      "_is_deferred",
-      [](nb::handle x) {
-        if (!is_ready<ndarray>(x)) return false;
-        const shared_deferred later = self_of<ndarray>(x).later();
-        return later && !later->is_computed();
+      "_set_eager",
+      [](bool eager) {
+        const bool before = is_eager();
+        set_eager(eager);
+        return before;
       },
-      nb::arg("x"), nb::sig("def _is_deferred(x: object) -> bool"),
-      "Whether the elements of an array are not computed yet.");
-  m.def("_is_eager", is_eager, "Whether operations are computed where they are written.");
-  m.def("_set_eager", set_eager, nb::arg("eager"), "See `usmx.eager`.");
+      nb::arg("eager"), "See `usmx.eager`. Returns what held before.");
   m.def(
       "_reduce",
       [](nb::handle x, nb::handle value, nb::handle result, nb::handle map, nb::handle reduce_text,

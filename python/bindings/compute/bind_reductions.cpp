@@ -11,6 +11,7 @@
 #include "array/ndarray.hpp"
 #include "compute/named_reductions.hpp"
 #include "compute/operate.hpp"
+#include "compute/plain_axis.hpp"
 #include "support/error_text.hpp"
 #include "support/text.hpp"
 
@@ -30,13 +31,9 @@ std::optional<std::vector<int>> plain_axes(nb::handle axes, int rank) {
   const Py_ssize_t count = is_tuple ? PyTuple_GET_SIZE(axes.ptr()) : 1;
   for (Py_ssize_t k = 0; k < count; ++k) {
     PyObject* const one = is_tuple ? PyTuple_GET_ITEM(axes.ptr(), k) : axes.ptr();
-    if (!PyLong_CheckExact(one)) return {};
-    int overflow = 0;
-    const long given = PyLong_AsLongAndOverflow(one, &overflow);
-    if (overflow != 0 || given < -rank || given >= rank) return {};
-    const int axis = static_cast<int>(given < 0 ? given + rank : given);
-    if (std::ranges::find(out, axis) != out.end()) return {};
-    out.push_back(axis);
+    const std::optional<int> axis = plain_axis(one, rank);
+    if (!axis || std::ranges::find(out, *axis) != out.end()) return {};
+    out.push_back(*axis);
   }
   return count == 0 ? std::nullopt : std::optional(std::move(out));
 }

@@ -254,34 +254,4 @@ void add_parameters(nb::list& args, const expression_kernel& kernel) {
   }
 }
 
-void bind_promotion(nb::module_& m) {
-  m.def(
-      "_result_type",
-      [](nb::handle texts, const std::vector<bool>& weak) -> nb::object {
-        const auto types = to_texts(texts, "types", "a sequence of type strings");
-        if (types.size() != weak.size()) throw nb::value_error("weak: expected one for each type");
-        std::vector<operand_type> operands;
-        for (std::size_t k = 0; k < types.size(); ++k) {
-          dtype type;
-          check(dtype::parse(types[k], type), types[k]);
-          operands.push_back({type, weak[k]});
-        }
-        const auto found = result_type(operands);
-        return found ? nb::cast(found->typestr()) : nb::none();
-      },
-      nb::arg("types"), nb::arg("weak"),
-      "The type that operands of these type strings meet in; weak ones are Python numbers.");
-  m.def(
-      "_can_cast_same_kind",
-      [](const nb::str& from_text, const nb::str& to_text_) {
-        const std::string from = to_text(from_text, "from_");
-        const std::string to = to_text(to_text_, "to");
-        dtype a, b;
-        check(dtype::parse(from, a), from);
-        check(dtype::parse(to, b), to);
-        return can_cast_same_kind(a, b);
-      },
-      nb::arg("from_"), nb::arg("to"), "Whether elements are cast without being asked to.");
-}
-
 }  // namespace usmx::python

@@ -83,7 +83,6 @@ void bind_expression_kernel(nb::class_<Kernel>& c, const char* class_name) {
       });
 }
 
-void bind_promotion(nb::module_& m);
 void bind_reduction(nb::module_& m);  // bind_reduction.cpp
 void bind_scan(nb::module_& m);       // bind_reduction.cpp
 

@@ -463,15 +463,6 @@ Examples
       .def_prop_ro(
           "options", [](const raw_module& s) { return nb::tuple(nb::cast(s.options())); },
           "Options for the compiler.", nb::sig("def options(self) -> tuple[str, ...]"));
-
-  m.def(
-      "_program_counts",
-      [] {
-        const auto counts = program::counts();
-        return nb::make_tuple(counts.compiled, counts.found, counts.loaded);
-      },
-      "How many programs were compiled in this process, found in memory and read from disk.",
-      nb::sig("def _program_counts() -> tuple[int, int, int]"));
 }
 
 // --- limits

@@ -35,11 +35,25 @@ std::vector<std::string> to_texts(nb::handle texts) {
   return all;
 }
 
+/// Its state is the process's and the disk's.
+struct program_store {};
+
 }  // namespace
 
 void bind_program_cache(nb::module_& m) {
-  m.def(
-      "_program_cache_settings",
+  nb::class_<program_store> store(m, "_ProgramStore",
+                                  "Compiled programs, and the C++ of Python kernels: in memory, on "
+                                  "disk, in packages.");
+  store.def_static(
+      "counts",
+      [] {
+        const auto counts = program::counts();
+        return nb::make_tuple(counts.compiled, counts.found, counts.loaded);
+      },
+      "How many programs were compiled in this process, found in memory and read from disk.",
+      nb::sig("def counts() -> tuple[int, int, int]"));
+  store.def_static(
+      "settings",
       [] {
         const auto settings = program_cache_settings::from_environment();
         nb::dict about = new_dict();
@@ -51,9 +65,9 @@ void bind_program_cache(nb::module_& m) {
       },
       "Where compiled programs are kept: enabled, folder, most (bytes), why the folder is not "
       "used.",
-      nb::sig("def _program_cache_settings() -> dict[str, Any]"));
-  m.def(
-      "_cached_programs",
+      nb::sig("def settings() -> dict[str, Any]"));
+  store.def_static(
+      "programs",
       [] {
         nb::list all = new_list();
         for (const auto& p : cached_programs()) {
@@ -70,9 +84,9 @@ void bind_program_cache(nb::module_& m) {
         return all;
       },
       "The compiled programs on disk, what was used last first; times in seconds since 1970.",
-      nb::sig("def _cached_programs() -> list[dict[str, Any]]"));
-  m.def(
-      "_cached_texts",
+      nb::sig("def programs() -> list[dict[str, Any]]"));
+  store.def_static(
+      "texts",
       [] {
         const auto texts = count_cached_texts();
         nb::dict about = new_dict();
@@ -81,9 +95,9 @@ void bind_program_cache(nb::module_& m) {
         return about;
       },
       "The C++ of Python kernels on disk: count of files, bytes.",
-      nb::sig("def _cached_texts() -> dict[str, int]"));
-  m.def(
-      "_load_texts",
+      nb::sig("def texts() -> dict[str, int]"));
+  store.def_static(
+      "load_texts",
       [](nb::bytes key, nb::bytes portable) -> nb::object {
         std::optional<std::vector<std::string>> texts;
         {
@@ -97,12 +111,12 @@ void bind_program_cache(nb::module_& m) {
         for (const auto& text : *texts) all.append(nb::bytes(text.data(), text.size()));
         return all;
       },
-      nb::sig("def _load_texts(key: bytes, portable: bytes = b\"\") -> list[bytes] | None"),
+      nb::sig("def load_texts(key: bytes, portable: bytes = b\"\") -> list[bytes] | None"),
       nb::arg("key"), nb::arg("portable") = nb::bytes("", 0),
-      "What _store_texts kept under exactly this key, or a package under the portable one; or "
+      "What store_texts kept under exactly this key, or a package under the portable one; or "
       "None.");
-  m.def(
-      "_store_texts_for_package",
+  store.def_static(
+      "store_texts_for_package",
       [](nb::handle folder, nb::bytes portable, nb::handle texts) {
         const auto all = to_texts(texts);
         return detail::store_texts_for_package(nb::cast<std::filesystem::path>(folder),
@@ -110,16 +124,16 @@ void bind_program_cache(nb::module_& m) {
                                                all);
       },
       nb::arg("folder"), nb::arg("portable"), nb::arg("texts"),
-      nb::sig("def _store_texts_for_package(folder: str, portable: bytes, "
+      nb::sig("def store_texts_for_package(folder: str, portable: bytes, "
               "texts: Sequence[bytes]) -> bool"),
       "Writes bytes into the folder of a package; whether that succeeded.");
-  m.def(
-      "_add_installed_programs",
+  store.def_static(
+      "add_installed",
       [](nb::handle folder) { add_installed_programs(nb::cast<std::filesystem::path>(folder)); },
-      nb::arg("folder"), nb::sig("def _add_installed_programs(folder: str) -> None"),
+      nb::arg("folder"), nb::sig("def add_installed(folder: str) -> None"),
       "From now on compiled programs are looked for in this folder too.");
-  m.def(
-      "_installed_programs",
+  store.def_static(
+      "installed",
       [] {
         nb::list all = new_list();
         for (const auto& of : installed_program_folders()) {
@@ -132,15 +146,14 @@ void bind_program_cache(nb::module_& m) {
         }
         return all;
       },
-      nb::sig("def _installed_programs() -> list[dict[str, Any]]"),
+      nb::sig("def installed() -> list[dict[str, Any]]"),
       "The folders of packages that hold compiled programs.");
-  m.def(
-      "_record_programs",
-      [](nb::handle folder) { record_programs(nb::cast<std::filesystem::path>(folder)); },
-      nb::arg("folder"), nb::sig("def _record_programs(folder: str) -> None"),
+  store.def_static(
+      "record", [](nb::handle folder) { record_programs(nb::cast<std::filesystem::path>(folder)); },
+      nb::arg("folder"), nb::sig("def record(folder: str) -> None"),
       "From now on objects of compiled programs are written into this folder.");
-  m.def(
-      "_link_for_package",
+  store.def_static(
+      "link_for_package",
       [](nb::handle objects, nb::handle package) {
         const auto from = nb::cast<std::filesystem::path>(objects);
         const auto to = nb::cast<std::filesystem::path>(package);
@@ -148,21 +161,21 @@ void bind_program_cache(nb::module_& m) {
         return link_for_package(default_queue(), from, to);
       },
       nb::arg("objects"), nb::arg("package"),
-      nb::sig("def _link_for_package(objects: str, package: str) -> int"),
+      nb::sig("def link_for_package(objects: str, package: str) -> int"),
       "Makes programs of objects for the kind of processor that CL_CONFIG_CPU_TARGET_ARCH names, "
       "in "
       "the folder of a package; how many.");
-  m.def(
-      "_processor_kinds",
+  store.def_static(
+      "processor_kinds",
       [] {
         nb::list all = new_list();
         for (const auto kind : processor_kinds()) all.append(nb::cast(std::string(kind)));
         return all;
       },
-      nb::sig("def _processor_kinds() -> list[str]"),
+      nb::sig("def processor_kinds() -> list[str]"),
       "The kinds of processors that packages hold programs for, the newest first.");
-  m.def(
-      "_store_texts",
+  store.def_static(
+      "store_texts",
       [](nb::bytes key, nb::handle texts) {
         const auto all = to_texts(texts);
         const std::string_view wanted(key.c_str(), key.size());
@@ -170,7 +183,7 @@ void bind_program_cache(nb::module_& m) {
         detail::store_texts(wanted, all);
       },
       nb::arg("key"), nb::arg("texts"),
-      nb::sig("def _store_texts(key: bytes, texts: Sequence[bytes]) -> None"),
+      nb::sig("def store_texts(key: bytes, texts: Sequence[bytes]) -> None"),
       "Keeps bytes on disk for other processes. What cannot be kept is made again.");
   m.def(
       "program_memory",
@@ -206,8 +219,8 @@ void bind_program_cache(nb::module_& m) {
           "until it "
           "is set.\n\nReturns\n-------\nint\n    The limit before.")
           .c_str());
-  m.def("_clear_cached_programs", &clear_cached_programs,
-        "Removes the compiled programs and the texts from the disk; how many programs.");
+  store.def_static("clear", &clear_cached_programs,
+                   "Removes the compiled programs and the texts from the disk; how many programs.");
 }
 
 }  // namespace usmx::python

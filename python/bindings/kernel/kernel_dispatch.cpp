@@ -561,9 +561,30 @@ void bind_kernel_dispatch(nb::module_& m) {
           nb::arg("range"), "Binds a range: [global] or [global, local].",
           nb::sig("def __getitem__(self, range: LaunchRange) -> _BoundKernel"))
       .def_rw("_always_ask", &dispatcher::always_ask)
-      .def_prop_ro("_count", &dispatcher::count, "How many texts were made so far.");
+      .def_prop_ro("_count", &dispatcher::count, "How many texts were made so far.")
+      .def_static(
+          "_lie_apart",
+          [](const nb::list& arguments) {
+            std::vector<memory_argument> memory;
+            for (const nb::handle obj : arguments) memory.push_back({array_of(obj)});
+            return lie_apart(memory);
+          },
+          nb::arg("arguments"), nb::sig("def _lie_apart(arguments: list[Any]) -> bool"),
+          "Whether there are several arrays, of which no two have a byte in common.")
+      .def_static(
+          "_refuse_keywords",
+          [](nb::handle kernel, const nb::dict& keywords) {
+            refuse_keywords(nb::borrow<nb::kwargs>(keywords), to_text(kernel, "kernel"));
+          },
+          nb::arg("kernel"), nb::arg("keywords"), "The error of a launch with keywords.",
+          nb::sig("def _refuse_keywords(kernel: str, keywords: dict[str, Any]) -> None"))
+      .def_static(
+          "_ask_for_simulation", [](bool on) { ask_for_simulation = on; }, nb::arg("on"),
+          "From now on ask each kernel at its launch whether it is simulated.");
   // The simulator's ranges are read here too, so that they mean the same.
   nb::class_<bracketed_range>(m, "_LaunchRange", "A global and a local range.")
+      .def_static("read", &to_launch_range, nb::arg("key"), nb::arg("rank"),
+                  "What stands in the brackets of a launch.")
       .def_prop_ro("global_range",
                    [](const bracketed_range& r) { return to_tuple(r.range.global()); })
       .def_prop_ro("local_range",
@@ -579,27 +600,6 @@ void bind_kernel_dispatch(nb::module_& m) {
           nb::arg("kernel"), nb::arg("argument"), nb::arg("shape"),
           nb::sig(
               "def check_shape(self, kernel: str, argument: int, shape: tuple[int, ...]) -> None"));
-  m.def("_launch_range", &to_launch_range, nb::arg("key"), nb::arg("rank"),
-        "What stands in the brackets of a launch.");
-  m.def(
-      "_lie_apart",
-      [](const nb::list& arguments) {
-        std::vector<memory_argument> memory;
-        for (const nb::handle obj : arguments) memory.push_back({array_of(obj)});
-        return lie_apart(memory);
-      },
-      nb::arg("arguments"), nb::sig("def _lie_apart(arguments: list[Any]) -> bool"),
-      "Whether there are several arrays, of which no two have a byte in common.");
-  m.def(
-      "_refuse_keywords",
-      [](nb::handle kernel, const nb::dict& keywords) {
-        refuse_keywords(nb::borrow<nb::kwargs>(keywords), to_text(kernel, "kernel"));
-      },
-      nb::arg("kernel"), nb::arg("keywords"), "The error of a launch with keywords.",
-      nb::sig("def _refuse_keywords(kernel: str, keywords: dict[str, Any]) -> None"));
-  m.def(
-      "_ask_for_simulation", [](bool on) { ask_for_simulation = on; }, nb::arg("on"),
-      "From now on ask each kernel at its launch whether it is simulated.");
 }
 
 }  // namespace usmx::python

@@ -30,21 +30,27 @@ nb::object wrap_or_none(const std::optional<array>& found) {
   return found ? wrap_array(*found) : nb::none();
 }
 
+/// Its state is the process's: the blocks that are open.
+struct process_memory {};
+
 }  // namespace
 
 void bind_process_memory(nb::module_& m) {
-  m.def(
-      "_process_way",
+  nb::class_<process_memory> c(m, "_ProcessMemory",
+                               "Blocks of device memory that several processes have.");
+  c.def(nb::init<>());
+  c.def_static(
+      "way",
       [](nb::handle device) {
         const sycl::device of = to_device(device);
         std::string why;
         const detail::process_handles* const found = detail::process_handles_of(of, &why);
         return nb::make_tuple(found != nullptr ? found->name : "", why);
       },
-      nb::arg("device"), nb::sig("def _process_way(device: Any) -> tuple[str, str]"),
+      nb::arg("device"), nb::sig("def way(device: Any) -> tuple[str, str]"),
       "What handles of device memory are called, or an empty string and why there are none.");
-  m.def(
-      "_process_make",
+  c.def_static(
+      "allocate",
       [](nb::handle queue, nb::handle token, std::size_t nbytes, int descriptor) {
         const sycl::queue on = to_queue(queue);
         const std::string name = to_text(token, "token");
@@ -56,10 +62,10 @@ void bind_process_memory(nb::module_& m) {
         return wrap_array(std::move(made));
       },
       nb::arg("queue"), nb::arg("token"), nb::arg("nbytes"), nb::arg("descriptor"),
-      nb::sig("def _process_make(queue: Any, token: str, nbytes: int, descriptor: int) -> ndarray"),
+      nb::sig("def allocate(queue: Any, token: str, nbytes: int, descriptor: int) -> ndarray"),
       "Bytes that other processes can open; the descriptor is theirs.");
-  m.def(
-      "_process_open",
+  c.def_static(
+      "opened",
       [](nb::handle queue, nb::handle token, std::size_t nbytes, int descriptor,
          const nb::bytes& handle) {
         const sycl::queue on = to_queue(queue);
@@ -73,18 +79,18 @@ void bind_process_memory(nb::module_& m) {
       },
       nb::arg("queue"), nb::arg("token"), nb::arg("nbytes"), nb::arg("descriptor"),
       nb::arg("handle"),
-      nb::sig("def _process_open(queue: Any, token: str, nbytes: int, descriptor: int, "
+      nb::sig("def opened(queue: Any, token: str, nbytes: int, descriptor: int, "
               "handle: bytes) -> ndarray | None"),
       "The bytes of another process, or None if it let go of them or ended.");
-  m.def(
-      "_process_find",
+  c.def_static(
+      "find",
       [](nb::handle token) {
         return wrap_or_none(detail::find_process_memory(to_text(token, "token")));
       },
-      nb::arg("token"), nb::sig("def _process_find(token: str) -> ndarray | None"),
+      nb::arg("token"), nb::sig("def find(token: str) -> ndarray | None"),
       "The bytes of that name that are in use here.");
-  m.def(
-      "_process_place",
+  c.def_static(
+      "fields",
       [](nb::handle x) -> nb::object {
         const array& a = value_of(x);
         const detail::process_owner* const block = detail::process_owner_of(a);
@@ -94,11 +100,10 @@ void bind_process_memory(nb::module_& m) {
                               static_cast<std::int64_t>(offset), block->place().descriptor,
                               to_python(block->handle()));
       },
-      nb::arg("x"),
-      nb::sig("def _process_place(x: ndarray) -> tuple[str, int, int, int, bytes] | None"),
+      nb::arg("x"), nb::sig("def fields(x: ndarray) -> tuple[str, int, int, int, bytes] | None"),
       "Name, length, offset, descriptor and handle of the memory, if processes can open it.");
-  m.def(
-      "_process_point",
+  c.def_static(
+      "point",
       [](nb::handle x) {
         const array a = value_of(x);
         detail::handle_bytes point;
@@ -108,34 +113,17 @@ void bind_process_memory(nb::module_& m) {
         }
         return to_python(point);
       },
-      nb::arg("x"), nb::sig("def _process_point(x: ndarray) -> bytes"),
+      nb::arg("x"), nb::sig("def point(x: ndarray) -> bytes"),
       "Where another process goes on behind all that was submitted on the memory.");
-  m.def(
-      "_process_come_after",
+  c.def_static(
+      "come_after",
       [](nb::handle x, const nb::bytes& point) {
         const array a = value_of(x);
         const gil_released release;
         detail::come_after_point(a, bytes_of(point));
       },
-      nb::arg("x"), nb::arg("point"),
-      nb::sig("def _process_come_after(x: ndarray, point: bytes) -> None"),
+      nb::arg("x"), nb::arg("point"), nb::sig("def come_after(x: ndarray, point: bytes) -> None"),
       "What is submitted from now on comes after a point of another process.");
-  m.def(
-      "_process_left", [] { return detail::free_left_process_memory(); },
-      nb::sig("def _process_left() -> int"),
-      "Free blocks whose receivers are gone; how many wait for theirs.");
-  m.def(
-      "_process_use",
-      [](nb::handle form, nb::handle library) {
-        const std::string name = to_text(form, "form"), file = to_text(library, "library");
-        detail::use_process_form(name == "cuda"      ? detail::process_form::cuda
-                                 : name == "runtime" ? detail::process_form::runtime
-                                                     : detail::process_form::none,
-                                 file.empty() ? nullptr : file.c_str());
-      },
-      nb::arg("form"), nb::arg("library") = "",
-      nb::sig("def _process_use(form: str, library: str = '') -> None"),
-      "For tests: all devices have this form, with the driver's functions of a library.");
 }
 
 }  // namespace usmx::python

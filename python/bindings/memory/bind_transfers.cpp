@@ -637,22 +637,6 @@ void bind_transfers(nb::module_& m) {
       "Tell the driver how memory will be used, and wait. The meaning of `advice` depends on the\n"
       "backend (the numbers of CUDA or Level Zero); 0 takes it back. Other drivers do nothing.",
       obj, nb::arg("advice"));
-
-  // For tests: (from, block, blocks), or None for what suits each device.
-  m.def(
-      "_set_staging",
-      [](nb::handle limits) {
-        if (limits.is_none()) return set_staging({});
-        const extents three = read_extents(limits, "limits", fault::shape_overflow);
-        if (three.size() != 3) wrong_type("limits", limits, "three numbers, or None");
-        for (const std::int64_t n : three) {
-          if (n < 0) throw value_error("limits: {} is negative; expected 0 or more", n);
-        }
-        const auto at = [&](std::size_t k) { return static_cast<std::size_t>(three[k]); };
-        set_staging(staging_limits{at(0), at(1), at(2)});
-      },
-      nb::arg("limits").none(),
-      nb::sig("def _set_staging(limits: tuple[int, int, int] | None) -> None"));
 }
 
 }  // namespace usmx::python

@@ -616,7 +616,7 @@ struct as_memory_call {
 }  // namespace
 
 void bind_memory(nb::module_& m) {
-  bind_python_owner(m);
+  bind_python_owner();
   not_usm_error = PyErr_NewExceptionWithDoc(
       "usmx.memory.NotUSMError",
       "An object that describes no USM: the wrong type, and a wrong value\n"

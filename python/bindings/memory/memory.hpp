@@ -151,6 +151,9 @@ bool borrowed_from_python(const array& a) noexcept;
 nb::object lender_of(const array& a);
 /// Gives back what threads without the GIL could not. Needs the GIL.
 void release_waiting_objects() noexcept;
-void bind_python_owner(nb::module_& m);
+/// Waits for all memory that was freed while commands were running on it, and gives all free memory
+/// back to the driver.
+void drain_and_trim();
+void bind_python_owner();
 
 }  // namespace usmx::python

@@ -135,26 +135,17 @@ void wait_for_foreign_event(const sycl::device& device, void* event) {
   detail::wait_for_native_event(device, event);
 }
 
-void bind_foreign_devices(nb::module_& m) {
-  m.def(
-      "_exchange_as",
-      [](nb::handle name, nb::handle waited) {
-        const std::string backend = to_text(name, "backend");
-        recorded().reset();
-        if (backend.empty()) return;
-        for (const detail::backend_row& row : detail::named_backends()) {
-          if (backend == row.name) {
-            recorded().emplace(recorded_driver{&row, nb::borrow(waited)});
-            return;
-          }
-        }
-        throw value_error("backend: '{}' has no row in the table of backends", backend);
-      },
-      nb::arg("backend"), nb::arg("waited") = nb::none(),
-      nb::sig("def _exchange_as(backend: str, waited: Any = None) "
-              "-> None"),
-      "Treat all devices as those of a backend when memory is exchanged, and call `waited` instead "
-      "of\nwaiting for streams and events; \"\" ends it.");
+void exchange_as(nb::handle name, nb::handle waited) {
+  const std::string backend = to_text(name, "backend");
+  recorded().reset();
+  if (backend.empty()) return;
+  for (const detail::backend_row& row : detail::named_backends()) {
+    if (backend == row.name) {
+      recorded().emplace(recorded_driver{&row, nb::borrow(waited)});
+      return;
+    }
+  }
+  throw value_error("backend: '{}' has no row in the table of backends", backend);
 }
 
 }  // namespace usmx::python

@@ -212,11 +212,7 @@ void bind_protocols(nb::module_& m) {
       },
       nb::arg("obj").none(), nb::sig("def _offers_elements(obj: object) -> bool"),
       "Whether an object has elements by any protocol, which `asarray` takes.");
-  m.def(
-      "_expected_protocols", [] { return new_text(expected_protocols()); },
-      "The objects that memory can be imported from, for messages.");
   bind_from_dlpack(m);
-  bind_foreign_devices(m);
   bind_placement(m);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(forget_queues));
 }

@@ -148,7 +148,9 @@ void come_after_foreign_stream(const sycl::device& device, void* stream, bool is
 bool put_foreign_stream_behind(void* stream, const array& a);
 /// Waits for an event of that library, likewise.
 void wait_for_foreign_event(const sycl::device& device, void* event);
-void bind_foreign_devices(nb::module_& m);
+/// For tests: treats all devices as those of a backend when memory is exchanged, and calls `waited`
+/// instead of waiting; "" ends it.
+void exchange_as(nb::handle backend, nb::handle waited);
 
 // --- placement.cpp
 void bind_placement(nb::module_& m);

@@ -100,14 +100,6 @@ const python_owner* python_owner_of(const array& a) noexcept {
   return static_cast<const python_owner*>(o);
 }
 
-void drain_and_trim() {
-  {
-    const gil_released released;
-    trim_default_resources();
-  }
-  release_waiting_objects();
-}
-
 }  // namespace
 
 shared_owner own_python(nb::object object, void* base, std::size_t bytes) {
@@ -149,18 +141,15 @@ void release_waiting_objects() noexcept {
   while (owner != nullptr) owner = owner->end();
 }
 
-void bind_python_owner(nb::module_& m) {
-  m.def("_drain", &drain_and_trim,
-        "Wait for all memory that was freed while commands were running on it, and give all free "
-        "memory back to the driver.");
-  m.def(
-      "_collect",
-      [] {
-        release_waiting_objects();
-        const gil_released released;
-        return collect();
-      },
-      "Free the memory that no command uses any more; return how many allocations still wait.");
+void drain_and_trim() {
+  {
+    const gil_released released;
+    trim_default_resources();
+  }
+  release_waiting_objects();
+}
+
+void bind_python_owner() {
   // Memory of other libraries goes back soon, not with the next allocation of ours.
   call_when_put_aside([]() noexcept {
     if (!interpreter_is_gone()) static_cast<void>(Py_AddPendingCall(collect_pending, nullptr));

@@ -37,7 +37,7 @@ void bind_kernel_dispatch(nb::module_& m);  // kernel_dispatch.cpp: kernels from
 void bind_elementwise(nb::module_& m);      // bind_elementwise.cpp: kernels from expressions
 void bind_operations(nb::module_& m);       // bind_operations.cpp: arithmetic on arrays
 void bind_reductions(nb::module_& m);       // bind_reductions.cpp: sums, means, extremes
-void bind_sort(nb::module_& m);             // bind_sort.cpp
+void bind_algorithms(nb::module_& m);       // bind_algorithms.cpp: sorts, searches, scans
 void bind_few(nb::module_& m);              // bind_few.cpp: functions of a few elements
 void bind_fused(nb::module_& m);            // bind_fused.cpp: functions fused into kernels
 void bind_python_api(nb::module_& m);       // python_api.cpp: what other extensions may call

@@ -79,19 +79,13 @@ void add_help_link() noexcept {
   error.restore();
 }
 
+std::span<const std::string_view> all_help_headings() noexcept { return help_headings; }
+
 void bind_help_links(nb::module_& m) {
   m.def(
       "_help_note", [](const nb::str& message) { return note_for(to_text(message, "message")); },
       nb::arg("message"), nb::sig("def _help_note(message: str) -> str | None"),
       "The line that leads to the page of troubleshooting, for a message that has an entry there.");
-  m.def(
-      "_help_headings",
-      [] {
-        nb::list all = new_list();
-        for (const std::string_view heading : help_headings) all.append(new_text(heading));
-        return all;
-      },
-      nb::sig("def _help_headings() -> list[str]"), "The messages that the page explains.");
 }
 
 }  // namespace usmx::python

@@ -337,14 +337,14 @@ void bind_trace(nb::module_& m) {
       .def_prop_ro("stopped", &trace_recorder::stopped)
       .def_prop_ro("dropped", &trace_recorder::dropped)
       .def("records", records_of, nb::sig("def records(self) -> list[tuple[object, ...]]"))
-      .def("blocks", blocks_of, nb::sig("def blocks(self) -> list[tuple[object, ...]]"));
-  m.def(
-      "_find_places_outside",
-      [](const nb::str& folder) { find_places_outside(to_text(folder, "folder")); },
-      nb::arg("folder"));
-  m.def("_trace_now", trace_now);
-  m.def("_held_pools", pools_held, nb::sig("def _held_pools() -> list[tuple[object, ...]]"));
-  m.def("_trace_sink", [] { return reinterpret_cast<std::uintptr_t>(&take_runtime_call); });
+      .def("blocks", blocks_of, nb::sig("def blocks(self) -> list[tuple[object, ...]]"))
+      .def_static(
+          "find_places_outside",
+          [](const nb::str& folder) { find_places_outside(to_text(folder, "folder")); },
+          nb::arg("folder"))
+      .def_static("now", trace_now)
+      .def_static("held_pools", pools_held, nb::sig("def held_pools() -> list[tuple[object, ...]]"))
+      .def_static("sink", [] { return reinterpret_cast<std::uintptr_t>(&take_runtime_call); });
 }
 
 }  // namespace usmx::python

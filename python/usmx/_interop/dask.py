@@ -41,7 +41,7 @@ def _size(x: _usmx.ndarray) -> int:
     Schedulers ask for the size of what they are about to keep. A deferred result would keep
     its operands, which they believe to be gone.
     """
-    if x.size and _usmx._is_deferred(x):
+    if x.size and x._is_deferred:
         _ = x.pointer
     return x.__sizeof__()
 

@@ -292,7 +292,7 @@ def key_of(python: Callable[..., Any], args: Iterable[Any], *more: object) -> An
         The key, the tables that it holds with whether each is given at a launch, and what was read;
         None if something has no description.
     """
-    if not _usmx._program_cache_settings()["enabled"]:
+    if not _usmx._ProgramStore.settings()["enabled"]:
         return None
     if not _about_compiler:
         _about_compiler.append(_compiler())
@@ -318,16 +318,16 @@ def _joined(parts: Iterable[str]) -> bytes:
 
 def load(key: Key) -> list[str] | None:
     """What `store` kept for exactly this key; None if there is nothing to be believed."""
-    held = _usmx._load_texts(key, key.portable)
+    held = _usmx._ProgramStore.load_texts(key, key.portable)
     return None if held is None else [text.decode(errors="surrogatepass") for text in held]
 
 
 def store(key: Key, values: Iterable[str]) -> None:
     """Keep texts for a key. What cannot be kept is made again."""
     texts = [value.encode(errors="surrogatepass") for value in values]
-    _usmx._store_texts(key, texts)
+    _usmx._ProgramStore.store_texts(key, texts)
     if key.portable and _recorded_in:
-        _usmx._store_texts_for_package(_recorded_in[0], key.portable, texts)
+        _usmx._ProgramStore.store_texts_for_package(_recorded_in[0], key.portable, texts)
 
 
 def record(folder: str) -> None:

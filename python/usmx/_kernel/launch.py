@@ -214,7 +214,7 @@ class Kernel(_usmx._KernelDispatcher):
     ) -> Compiled:
         sizes = () if local is None else (local,) if isinstance(local, int) else tuple(local)
         values = [arguments.as_array(a) for a in args]
-        apart = _usmx._lie_apart([p for v in values for _, p in arguments.parts("", v)])
+        apart = self._lie_apart([p for v in values for _, p in arguments.parts("", v)])
         return self.compiled(values, rank or len(sizes) or max(self._rank, 1), sizes, apart=apart)
 
     def argument_types(self, args: Sequence[Any], reads: Reads) -> list[Type]:

@@ -52,10 +52,10 @@ class simulate:
     def __enter__(self) -> None:
         self._tokens.append(_mode.set(self._on))
         # From here on launches ask; before the first block they need not.
-        _usmx._ask_for_simulation(True)
+        _usmx._KernelDispatcher._ask_for_simulation(True)
 
     def __exit__(self, *_: object) -> None:
         _mode.reset(self._tokens.pop())
 
 
-_usmx._ask_for_simulation(by_environment())
+_usmx._KernelDispatcher._ask_for_simulation(by_environment())

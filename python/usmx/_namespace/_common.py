@@ -86,7 +86,7 @@ def is_in_c_order(*arrays: ndarray) -> bool:
 
     What was not computed yet counts as if it had: to look at its strides would compute it.
     """
-    return all(x.ndim < 2 or _usmx._is_deferred(x) or x.flags.c_contiguous for x in arrays)
+    return all(x.ndim < 2 or x._is_deferred or x.flags.c_contiguous for x in arrays)
 
 
 def order_of_copy(x: ndarray) -> list[int]:

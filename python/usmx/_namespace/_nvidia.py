@@ -30,7 +30,7 @@ from .statistics import any as any_of
 
 # --- where they are ------------------------------------------------------------------------------
 
-#: Of each library its number for `_usmx._nvidia_load`, its name, and its version in a release of
+#: Of each library its number for `_usmx._Nvidia.load`, its name, and its version in a release of
 #: CUDA.
 _LIBRARIES = {
     "blas": (0, "cublas", {13: 13, 12: 12}),
@@ -75,7 +75,7 @@ def _missing(library: str) -> str:
     if os.environ.get("USMX_NVIDIA") == "0":
         return "USMX_NVIDIA=0 is set"
     number, name, _ = _LIBRARIES[library]
-    why = _usmx._nvidia_load(number, list(_files(library, _release(), _folders())))
+    why = _usmx._Nvidia.load(number, list(_files(library, _release(), _folders())))
     return why and f"{name}: {why}"
 
 
@@ -109,7 +109,7 @@ def _stacked(x: ndarray, shape: tuple[int, ...], dtype: Any) -> ndarray:
     """Matrices of the type that are read where they are; others are copied once."""
     if prod(x.shape[:-2]) != 1 and x.shape[:-2] != shape:
         x = _usmx.broadcast_to(x, (*shape, *x.shape[-2:]))
-    if x.dtype != dtype or not _usmx._nvidia_is_read(x):
+    if x.dtype != dtype or not _usmx._Nvidia.is_read(x):
         x = _matrices.contiguous(x, dtype)
     return x
 
@@ -117,7 +117,7 @@ def _stacked(x: ndarray, shape: tuple[int, ...], dtype: Any) -> ndarray:
 def product(a: ndarray, b: ndarray, made: ndarray) -> None:
     """``made = a @ b`` of matrices that broadcast; transposes are read where they are."""
     shape, dtype = made.shape[:-2], made.dtype
-    _usmx._nvidia_multiply(
+    _usmx._Nvidia.multiply(
         _stacked(a, shape, dtype), _stacked(b, shape, dtype), made, _libraries.tf32()
     )
 
@@ -156,7 +156,7 @@ def _lu(a: ndarray) -> tuple[ndarray, ndarray, ndarray]:
     """L and U of the transposes, which lines were exchanged (from 1), and where that failed."""
     made = _matrices.contiguous(a)
     exchanged, failed = _integers(a, a.shape[:-1]), _integers(a, a.shape[:-2])
-    _usmx._nvidia_lu(made, exchanged, failed)
+    _usmx._Nvidia.lu(made, exchanged, failed)
     return made, exchanged, failed
 
 
@@ -174,7 +174,7 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
     if prod(a.shape[:-2]) != 1 and a.shape[:-2] != shape:
         made = _matrices.contiguous(_usmx.broadcast_to(made, (*shape, n, n)))
         exchanged = _matrices.contiguous(_usmx.broadcast_to(exchanged, (*shape, n)))
-    _usmx._nvidia_solve(made, exchanged, x, True)
+    _usmx._Nvidia.solve(made, exchanged, x, True)
     return x.reshape(*shape, n, 1) if m == 1 else _matrices.contiguous(matrix_transpose(x))
 
 
@@ -183,7 +183,7 @@ def inverse(a: ndarray) -> ndarray:
     _refuse_singular(a, made, failed)
     # Of the transposes, into Fortran's order: two transpositions are none.
     x = _by_kernels.identity(a, a.shape[-1], a.shape[:-2], a.dtype)
-    _usmx._nvidia_solve(made, exchanged, x, False)
+    _usmx._Nvidia.solve(made, exchanged, x, False)
     return x
 
 
@@ -202,7 +202,7 @@ def determinants(a: ndarray) -> tuple[ndarray, ndarray, ndarray]:
 def cholesky(a: ndarray) -> ndarray:
     """The lower triangle, of which `a` is the product with its adjoint."""
     made, failed = _matrices.contiguous(a), _integers(a, a.shape[:-2])
-    _usmx._nvidia_cholesky(made, failed)
+    _usmx._Nvidia.cholesky(made, failed)
     _check(failed, "is not positive definite")
     return tril(made)
 
@@ -213,13 +213,13 @@ def qr(a: ndarray, columns: int, vectors: bool) -> tuple[ndarray | None, ndarray
     least = min(m, n)
     turned = _matrices.contiguous(matrix_transpose(a))
     factors = empty_at(a, (*stack, least))
-    _usmx._nvidia_qr(turned, factors)
+    _usmx._Nvidia.qr(turned, factors)
     upper = triu(matrix_transpose(turned)[..., :columns, :])
     if not vectors:
         return None, upper
     q = empty_at(a, (*stack, columns, m))
     q[..., :least, :] = turned[..., :least, :]
-    _usmx._nvidia_qr_columns(q, factors)
+    _usmx._Nvidia.qr_columns(q, factors)
     return _matrices.contiguous(matrix_transpose(q)), upper
 
 
@@ -229,7 +229,7 @@ def eigh(a: ndarray, lower: bool, vectors: bool) -> tuple[ndarray, ndarray | Non
     given = _matrices.contiguous(a if lower else _matrices.adjoint(a))
     values = empty_at(a, a.shape[:-1], _matrices.real_type(a.dtype))
     failed = _integers(a, a.shape[:-2])
-    _usmx._nvidia_eigh(given, values, failed, vectors)
+    _usmx._Nvidia.eigh(given, values, failed, vectors)
     _check(failed, "eigenvalues did not converge")
     return values, _matrices.in_order(_matrices.adjoint(given)) if vectors else None
 
@@ -247,11 +247,11 @@ def _svd_of_wide(a: ndarray, vectors: bool, full: bool) -> _matrices.Singular:
     vh = empty_at(a, (*stack, n if full else m, n)) if vectors else None
     failed = _integers(a, stack)
     by_rotations = m <= _BY_ROTATIONS
-    _usmx._nvidia_svd(given, values, u, vh, failed, by_rotations)
+    _usmx._Nvidia.svd(given, values, u, vh, failed, by_rotations)
     if by_rotations and _matrices.failure(failed) is not None:
         by_rotations = False
         given[...] = a
-        _usmx._nvidia_svd(given, values, u, vh, failed, by_rotations)
+        _usmx._Nvidia.svd(given, values, u, vh, failed, by_rotations)
     _check(failed, "singular values did not converge")
     return (_matrices.adjoint(u) if u is not None and by_rotations else u), values, vh
 
@@ -303,7 +303,7 @@ def transform(kind: str, x: ndarray, length: int, axis: int, norm: str) -> ndarr
             shape[place] = length // 2 + 1
         made = empty_at(x, tuple(shape), number)
     if made.size:
-        _usmx._nvidia_transform(given, made, length, inner, inverse)
+        _usmx._Nvidia.transform(given, made, length, inner, inverse)
         if scale != 1:
             made *= made.dtype.type(scale)
     return made if place == axis else moveaxis(made, place, axis)

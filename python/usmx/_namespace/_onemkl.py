@@ -28,7 +28,7 @@ def missing() -> str:
     path = Path(__file__).parents[1] / "lib" / "libusmx_onemkl.so"
     if not path.exists():
         return "usmx was built without oneMKL's headers"
-    return _usmx._onemkl_load(str(path))
+    return _usmx._OneMKL.load(str(path))
 
 
 @cache
@@ -50,7 +50,7 @@ def product(a: ndarray, b: ndarray, made: ndarray) -> None:
         stacked(matrix_transpose(x) if is_turned else x, shape, dtype)
         for x, is_turned in zip((a, b), turned, strict=True)
     )
-    _usmx._onemkl_multiply(left, turned[0], step_a, right, turned[1], step_b, made)
+    _usmx._OneMKL.multiply(left, turned[0], step_a, right, turned[1], step_b, made)
 
 
 def _is_turned(x: ndarray) -> bool:
@@ -63,7 +63,7 @@ def eigh(a: ndarray, lower: bool, vectors: bool) -> tuple[ndarray, ndarray | Non
     _matrices.check_finite(side)
     given = _matrices.contiguous(a if lower else _matrices.adjoint(a))
     values = empty_at(a, a.shape[:-1], _matrices.real_type(a.dtype))
-    _usmx._onemkl_eigh(given, values, vectors)
+    _usmx._OneMKL.eigh(given, values, vectors)
     return values, _matrices.adjoint(given) if vectors else None
 
 
@@ -74,7 +74,7 @@ def _svd_of_tall(a: ndarray, vectors: bool, full: bool) -> _matrices.Singular:
     values = empty_at(a, (*stack, n), _matrices.real_type(a.dtype))
     u = empty_at(a, (*stack, m, m if full else n)) if vectors else None
     vh = empty_at(a, (*stack, n, n)) if vectors else None
-    _usmx._onemkl_svd(given, values, u, vh, full)
+    _usmx._OneMKL.svd(given, values, u, vh, full)
     return u, values, vh
 
 
@@ -84,7 +84,7 @@ svd = _matrices.svd_by_tall(_svd_of_tall)
 def lines(x: ndarray, inverse: bool, scale: float) -> ndarray:
     """The transform of each line of a contiguous complex array, times a factor."""
     made = empty_at(x, x.shape)
-    _usmx._onemkl_transform(x, made, inverse, scale)
+    _usmx._OneMKL.transform(x, made, inverse, scale)
     return made
 
 

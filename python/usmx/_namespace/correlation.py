@@ -12,7 +12,7 @@ from .. import _usmx
 from .._usmx import ndarray
 from . import statistics
 from ._common import as_array, to_axes
-from .sorting import _sortable
+from .sorting import sortable
 
 __all__ = ["average", "corrcoef", "cov"]
 
@@ -57,7 +57,7 @@ def average(
     >>> usmx.average(usmx.asarray([1.0, 3.0]), weights=usmx.asarray([3.0, 1.0])).item()
     1.5
     """
-    a = _sortable(a)
+    a = sortable(a)
     if weights is None:
         result = statistics.mean(a, axis=axis, keepdims=keepdims)
         if not returned:

@@ -127,8 +127,7 @@ def eager(enabled: bool = True) -> Iterator[None]:
     >>> y.sum().item()
     2000.0
     """
-    before = _usmx._is_eager()
-    _usmx._set_eager(enabled)
+    before = _usmx._set_eager(enabled)
     try:
         yield
     finally:

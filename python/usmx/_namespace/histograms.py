@@ -17,7 +17,7 @@ from .._usmx import ElementwiseKernel, RawKernel, ScanKernel, ndarray
 from . import indexing, sorting
 from ._common import as_array, empty_at, is_integer, kind_of
 from .elementwise import where
-from .sorting import _sortable, places_in, sort_rows
+from .sorting import sortable
 
 #: Of fewer elements the bins are an array first, in kernels that searches have too.
 _LEAST_BETWEEN = 1 << 12
@@ -66,7 +66,7 @@ class _Counter(NamedTuple):
             given = "{length, size, in_row}, bins"
             begin, call = "", f"<{self.copies}>("
         return RawKernel(
-            f"{sorting._INCLUDE}USMX_KERNEL(1) {function}({parameters}, {cut}) {{\n{begin}"
+            f"{sorting.INCLUDE}USMX_KERNEL(1) {function}({parameters}, {cut}) {{\n{begin}"
             f"  usmx::sorting::{function}{call}{arguments}, {given});\n}}\n",
             function,
         )
@@ -186,13 +186,13 @@ def sums_of(numbers: ndarray, weights: ndarray, bins: int) -> ndarray:
         return sums
     outside = (numbers < 0) | (numbers >= bins)
     keys = where(outside, bins, numbers).astype("uint64" if bins >= 2**16 else "uint16")
-    in_order, order = sort_rows(keys.reshape(-1))
+    in_order, order = _usmx._sort(keys.reshape(-1), 0, False, True, True)
     in_order = in_order.astype("uint64", copy=False)
     moved = empty_at(weights, weights.size)
     indexing.gather(weights.reshape(-1), [order], moved)
     running = _sums_kernel()(moved, in_order)
     every = _usmx.arange(bins, dtype="uint64", usm_type=kind_of(weights), queue=weights.queue)
-    begins, ends = places_in(in_order, every), places_in(in_order, every, right=True)
+    begins, ends = _usmx._search(in_order, every), _usmx._search(in_order, every, right=True)
     at = where(ends > begins, ends - 1, 0)
     last = empty_at(weights, bins)
     indexing.gather(running, [at], last)
@@ -341,8 +341,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
     dtype = result_type(a, edges)
     a, edges = a.astype(dtype, copy=False), edges.astype(dtype, copy=False)
     if sign > 0:
-        return places_in(edges, a, right=not right)
-    return edges.size - places_in(edges[::-1].copy(), a, right=not right)
+        return _usmx._search(edges, a, right=not right)
+    return edges.size - _usmx._search(edges[::-1].copy(), a, right=not right)
 
 
 def _range_of(a: ndarray, limits: Any) -> tuple[Any, Any]:
@@ -492,7 +492,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     >>> print(usmx.histogram_bin_edges(usmx.asarray([0.0, 3.0]), bins=3))
     [0., 1., 2., 3.]
     """
-    return _edges_at(_sortable(a), bins, range, weights)[1]
+    return _edges_at(sortable(a), bins, range, weights)[1]
 
 
 def histogram(
@@ -542,7 +542,7 @@ def histogram(
     """
     from .data_types import result_type
 
-    a = _sortable(a)
+    a = sortable(a)
     if a.dtype.kind == "c":
         raise TypeError(f"a: is of {a.dtype}; expected real numbers")
     if a.dtype.kind == "b":
@@ -560,7 +560,7 @@ def histogram(
     if found is None:
         values = a.astype(dtype, copy=False)
         last = inner[count]
-        numbers = places_in(inner, values, right=True) - 1
+        numbers = _usmx._search(inner, values, right=True) - 1
         numbers = where(values == last, count - 1, numbers)
         if given is None:
             found = counts_of(numbers, count)

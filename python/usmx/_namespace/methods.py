@@ -173,7 +173,7 @@ def _size_of(array: _usmx.ndarray) -> int:
     Of views too, and of what was not computed yet: caches and schedulers count with it.
     """
     shown = checked_self(array).itemsize
-    if _usmx._is_deferred(array):  # strides would have it computed
+    if array._is_deferred:  # strides would have it computed
         return object.__sizeof__(array) + array.size * shown
     for length, step in zip(array.shape, array.strides, strict=True):
         shown *= length if step else min(length, 1)

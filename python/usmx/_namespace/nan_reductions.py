@@ -14,7 +14,7 @@ from ._outputs import written, written_indices
 from ._types import part_type, sum_type, to_type, typed
 from .elementwise import isnan, logical_not
 from .elementwise import where as _where
-from .sorting import _sortable
+from .sorting import sortable
 
 __all__ = [
     "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod",
@@ -26,7 +26,7 @@ Axis = SupportsIndex | Sequence[SupportsIndex] | None
 
 def _instead(x: Any, number: Any) -> ndarray:
     """The array with a number in the place of NaN."""
-    a = _sortable(x)
+    a = sortable(x)
     return _where(isnan(a), typed(number, a.dtype), a) if a.dtype.kind in "fc" else a
 
 
@@ -145,7 +145,7 @@ def nanmean(
     >>> usmx.nanmean(usmx.asarray([1.0, usmx.nan, 3.0])).item()
     2.0
     """
-    a = _sortable(a)
+    a = sortable(a)
     if a.dtype.kind not in "fc":
         return statistics.mean(a, axis, dtype, out, keepdims, where=where)
     result = to_type(a.dtype if dtype is None else dtype)
@@ -179,7 +179,7 @@ def nanvar(
     >>> usmx.nanvar(usmx.asarray([1.0, usmx.nan, 5.0])).item()
     4.0
     """
-    a = _sortable(a)
+    a = sortable(a)
     if a.dtype.kind not in "fc":
         return statistics.var(
             a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction
@@ -244,7 +244,7 @@ def _extreme(
     initial: Any = None,
     where: Any = True,
 ) -> ndarray:
-    a = _sortable(x)
+    a = sortable(x)
     function = statistics.min if order == "<" else statistics.max
     if a.dtype.kind not in "fc":
         return function(a, axis, out, keepdims, initial, where)
@@ -313,7 +313,7 @@ def nanmax(
 def _place(
     name: str, x: Any, axis: SupportsIndex | None, out: ndarray | None, keepdims: bool
 ) -> ndarray:
-    a = _sortable(x)
+    a = sortable(x)
     least = name == "nanargmin"
     if axis is not None:
         axis = index(axis)

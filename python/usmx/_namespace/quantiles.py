@@ -17,7 +17,7 @@ from ._outputs import written
 from ._types import is_bfloat16, sum_type
 from .data_types import result_type
 from .elementwise import isnan, logical_not, where
-from .sorting import _sortable, sort_rows
+from .sorting import sort, sortable
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
@@ -70,7 +70,7 @@ _CHOOSING = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation"
 
 def _lines(x: Any, axis: Axis) -> tuple[ndarray, tuple[int, ...], tuple[int, ...]]:
     """The elements that belong together in the last axis; both shapes of a result."""
-    a = _sortable(x)
+    a = sortable(x)
     axes = to_axes(axis, a.ndim)
     others = tuple(k for k in range(a.ndim) if k not in axes)
     shape = tuple(a.shape[k] for k in others)
@@ -79,15 +79,10 @@ def _lines(x: Any, axis: Axis) -> tuple[ndarray, tuple[int, ...], tuple[int, ...
     return a.transpose((*others, *axes)).reshape((*shape, length)), shape, kept
 
 
-def _in_order(rows: ndarray) -> ndarray:
-    in_order: ndarray = sort_rows(rows, False, False)[0]
-    return in_order
-
-
 def _ranked(rows: ndarray, *places: Any) -> list[ndarray]:
     """The elements that sorted lines have at each place, or at several along the last axis."""
     every = [np.atleast_1d(one) for one in places]
-    found = _usmx._select_rows(rows, np.concatenate(every).tolist(), "kth")
+    found = _usmx._select(rows, np.concatenate(every).tolist(), -1, "kth")
     ends = np.cumsum([len(one) for one in every]).tolist()
     return [
         found[..., end - 1] if isinstance(one, int) else found[..., end - len(some) : end]
@@ -104,7 +99,7 @@ def _weighted_lines(
 
     if method != "inverted_cdf":
         raise ValueError(f"weights: are given, for method {method!r}; expected 'inverted_cdf'")
-    a = _sortable(x)
+    a = sortable(x)
     axes = to_axes(axis, a.ndim)
     w = as_array(weights, a)
     if w.shape != a.shape:
@@ -123,7 +118,7 @@ def _weighted_lines(
     rows, w = (one.transpose((*others, *axes)).reshape(wide) for one in (a, w))
     if bool(elementwise.less(w, 0).any().item()):
         raise ValueError("weights: hold negative numbers; expected 0 or more")
-    values, places = sort_rows(rows)
+    values, places = _usmx._sort(rows, -1, False, True, True)
     w = take_along_axis(w, places, -1).astype(default_float(a.queue))
     if ignores_nan and values.dtype.kind == "f":
         w = where(isnan(values), 0.0, w)
@@ -240,7 +235,7 @@ def nanmedian(
     if (every := _same_count(rows, count)) is not None:
         low, high = _ranked(rows, max(every - 1, 0) // 2, every // 2)
     else:
-        rows = _in_order(rows)
+        rows = sort(rows)
         low = _pick(rows, maximum(count - 1, 0) // 2)[..., 0]
         high = _pick(rows, maximum(count, 1) // 2 - (count == 0))[..., 0]
     result = where(count[..., 0] % 2 == 0, _middle(low, high), low)
@@ -372,7 +367,7 @@ def _quantile(
     if xp is np:
         low, high, last = _ranked(rows, lower.astype("q"), higher.astype("q"), np.array([n - 1]))
     else:
-        rows = _in_order(rows)
+        rows = sort(rows)
         low, high, last = _pick(rows, lower), _pick(rows, higher), rows[..., -1:]
     if method in _CHOOSING:
         # A view would keep the elements of all places.

@@ -12,7 +12,7 @@ from .. import _usmx
 from .._usmx import ElementwiseKernel, ndarray
 from . import indexing
 from ._common import as_array, as_arrays, empty_at, to_axis
-from .sorting import _INCLUDE, _sortable, argsort, places_in, sort_rows
+from .sorting import INCLUDE, argsort, sort, sortable
 
 __all__ = [
     "intersect1d", "isin", "lexsort", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all",
@@ -74,14 +74,14 @@ class _Found:
     """The different elements of an array; what is not asked for is not computed."""
 
     def __init__(self, x: Any, equal_nan: bool, places: bool, axis: SupportsIndex | None) -> None:
-        x = _sortable(x)
+        x = sortable(x)
         self.shape = x.shape if axis is None else (x.shape[to_axis(axis, x.ndim)],)
         self.order: Any = None
         self.values: ndarray
         self.found: ndarray | None = None
         if axis is None:
             if places:
-                in_order, self.order = sort_rows(x.reshape(-1))
+                in_order, self.order = _usmx._sort(x.reshape(-1), 0, False, True, True)
             else:
                 in_order, self.found = _usmx._different_or_sorted(x.reshape(-1))
             self.size = x.size
@@ -322,7 +322,7 @@ def _isin_kernel() -> ElementwiseKernel:
         "[&](int64_t at) { return T(sorted[at]); }); "
         "z = (k < count && T(sorted[k]) == value) != invert",
         "isin",
-        preamble=_INCLUDE,
+        preamble=INCLUDE,
     )
 
 
@@ -374,7 +374,7 @@ def isin(
     if b.size == 0:
         out[...] = invert
     elif a.size:
-        in_order = sort_rows(b.reshape(-1), False, False)[0]
+        in_order = sort(b.reshape(-1))
         _isin_kernel()(a, in_order, in_order.size, invert, out)
     return out
 
@@ -423,7 +423,7 @@ def intersect1d(
     if not return_indices:
         return values
     other = _find(b, True, True, None)
-    indices = _at(other.indices, places_in(other.values, values))
+    indices = _at(other.indices, _usmx._search(other.values, values))
     return values, indexing.get(one.indices, both), indices
 
 
@@ -456,5 +456,4 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
     from .manipulation import concat
 
     a, b = _pair(ar1, ar2)
-    values: ndarray = sort_rows(concat([setdiff1d(a, b), setdiff1d(b, a)]), False, False)[0]
-    return values
+    return sort(concat([setdiff1d(a, b), setdiff1d(b, a)]))

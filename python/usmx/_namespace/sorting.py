@@ -4,48 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, Literal, SupportsIndex
 
 from .. import _usmx
-from .._usmx import ElementwiseKernel, ndarray
-from ._common import (
-    as_array,
-    empty_at,
-    in_c_order,
-    is_in_c_order,
-    kind_of,
-    order_of_copy,
-    to_axis,
-    to_shape,
-    turned_back,
-)
-from .manipulation import moveaxis
+from .._usmx import ndarray
+from ._common import as_array, kind_of, to_axis, to_shape
 
 __all__ = ["argpartition", "argsort", "partition", "searchsorted", "sort"]
 
-_INCLUDE = '#include "usmx/sort.hpp"\n'
+#: For kernels that look for places.
+INCLUDE = '#include "usmx/sort.hpp"\n'
 #: The kinds of types that have an order.
 _KINDS = "buifc"
-#: Rows so long have places that 32 bits do not hold; for tests of shorter ones.
-_WIDE = 2**32
-
-
-def sort_rows(
-    x: ndarray, descending: bool = False, places: bool = True, values: bool = True
-) -> tuple[Any, Any]:
-    """The last axis of an array in order, and where each element was in it, as int64.
-
-    What is not asked for is None.
-    """
-    made: tuple[Any, Any] = _usmx._sort_rows(x, descending, values, places, x.shape[-1] >= _WIDE)
-    return made
 
 
 # --- functions -----------------------------------------------------------------------------------
 
 
-def _sortable(x: Any, name: str = "x") -> ndarray:
+def sortable(x: Any, name: str = "x") -> ndarray:
     if isinstance(x, (bool, int, float, complex)):
         raise TypeError(f"{name}: {x!r} ({type(x).__name__}); expected an array")
     a = as_array(x)
@@ -61,24 +37,6 @@ def _check_kind(kind: str | None, order: Any) -> None:
         )
     if kind not in (None, "quicksort", "mergesort", "heapsort", "stable", "radixsort"):
         raise ValueError(f"kind: {kind!r}; expected None or 'stable', all sorts are stable")
-
-
-def _along(x: ndarray, axis: SupportsIndex | None) -> tuple[ndarray, int]:
-    """The axis as the last one, and which it was; all elements in C order for None."""
-    if axis is None:
-        return x.reshape(-1), 0
-    at = to_axis(axis, x.ndim)
-    return (x if at == x.ndim - 1 else moveaxis(x, at, -1)), at
-
-
-def _turned(x: ndarray, axis: SupportsIndex) -> tuple[ndarray, list[int], int]:
-    """The view in C order, or nearly, of what a copy of `x` is, its order, and where the axis is.
-
-    NumPy sorts in a copy, so results have the order of axes of the array.
-    """
-    order = order_of_copy(x)
-    at = order.index(to_axis(axis, x.ndim))
-    return in_c_order(x.permute(order)), order, at
 
 
 def sort(
@@ -124,15 +82,10 @@ def sort(
      [2, 5]]
     """
     _check_kind(kind, order)
-    if axis is not None and isinstance(a, ndarray) and not is_in_c_order(a):
-        turned, axes, at = _turned(_sortable(a), axis)
-        return turned_back(sort(turned, at, descending=descending), axes)
-    if (few := _usmx._few_sort(a, axis, bool(descending))) is not None:
-        return few
-    a = _sortable(a)
-    rows, at = _along(a, axis)
-    values: ndarray = sort_rows(rows, bool(descending), False)[0]
-    return values if at == values.ndim - 1 else in_c_order(moveaxis(values, -1, at))
+    if axis is None:
+        a, axis = sortable(a).reshape(-1), 0
+    values: ndarray = _usmx._sort(a, axis, bool(descending), True, False)
+    return values
 
 
 def argsort(
@@ -156,12 +109,10 @@ def argsort(
     [1, 2, 0]
     """
     _check_kind(kind, order)
-    if (few := _usmx._few_argsort(a, axis, bool(descending))) is not None:
-        return few
-    a = _sortable(a)
-    rows, at = _along(a, axis)
-    places: ndarray = sort_rows(rows, bool(descending), True, False)[1]
-    return places if at == places.ndim - 1 else in_c_order(moveaxis(places, -1, at))
+    if axis is None:
+        a, axis = sortable(a).reshape(-1), 0
+    places: ndarray = _usmx._sort(a, axis, bool(descending), False, True)
+    return places
 
 
 def sort_in_place(
@@ -191,6 +142,14 @@ def _places(x: ndarray, kth: Any, axis: SupportsIndex | None) -> list[int]:
             raise ValueError(f"kth: {place} is out of bounds for an axis of length {length}")
         places.add(place % length)
     return sorted(places)
+
+
+def _selected(x: Any, kth: Any, axis: SupportsIndex | None, what: str) -> ndarray:
+    a = sortable(x)
+    places = _places(a, kth, axis)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    return _usmx._select(a, places, axis, what)
 
 
 def partition(
@@ -227,14 +186,7 @@ def partition(
     >>> usmx.partition(usmx.asarray([7, 1, 5, 3]), 1)[1].item()
     3
     """
-    a = _sortable(a)
-    places = _places(a, kth, axis)
-    if axis is not None and not is_in_c_order(a):
-        turned, axes, at = _turned(a, axis)
-        return turned_back(partition(turned, places, at), axes)
-    rows, at = _along(a, axis)
-    made = _usmx._select_rows(rows, places, "values")
-    return made if at == made.ndim - 1 else in_c_order(moveaxis(made, -1, at))
+    return _selected(a, kth, axis, "values")
 
 
 def argpartition(
@@ -253,11 +205,7 @@ def argpartition(
     >>> usmx.argpartition(x, 0)[0].item()
     1
     """
-    a = _sortable(a)
-    places = _places(a, kth, axis)
-    rows, at = _along(a, axis)
-    made = _usmx._select_rows(rows, places, "places")
-    return made if at == made.ndim - 1 else in_c_order(moveaxis(made, -1, at))
+    return _selected(a, kth, axis, "places")
 
 
 def partition_in_place(
@@ -271,39 +219,6 @@ def partition_in_place(
     if x.flags.writable is False:
         raise ValueError("x: partition destination is read-only")
     x[...] = partition(x, kth, axis)
-
-
-@cache
-def _search_kernel(right: bool, sorter: bool) -> ElementwiseKernel:
-    at = "T(sorted[sorter[k]])" if sorter else "T(sorted[k])"
-    return ElementwiseKernel(
-        "T value, raw T sorted, int64 count" + (", raw int64 sorter" if sorter else ""),
-        "int64 place",
-        f"place = usmx::sorting::place_of<{'true' if right else 'false'}>(value, count, "
-        f"[&](int64_t k) {{ return {at}; }})",
-        "searchsorted",
-        preamble=_INCLUDE,
-    )
-
-
-def places_in(
-    x: ndarray, values: ndarray, right: bool = False, sorter: ndarray | None = None
-) -> ndarray:
-    """How many elements of a sorted array come before each value, or do not come after it."""
-    few = _usmx._few_search(x, values, right) if sorter is None else None
-    if few is not None:
-        return few
-    out = empty_at(values, values.shape, "int64")
-    if values.size == 0:
-        return out
-    if x.size == 0:
-        out[...] = 0
-        return out
-    if x.dtype.kind == "b":  # the CPU's compiler gets comparisons of bools in loops wrong
-        x, values = x.astype("uint8"), values.astype("uint8")
-    more = () if sorter is None else (sorter,)
-    _search_kernel(right, sorter is not None)(values, x, x.size, *more, out)
-    return out
 
 
 def _lies_outside(number: Any, dtype: Any) -> bool:
@@ -357,7 +272,7 @@ def searchsorted(
 
     if not isinstance(a, ndarray) and isinstance(v, ndarray):
         a = as_array(a, v)
-    a = _sortable(a, "a")
+    a = sortable(a, "a")
     if a.ndim != 1:
         raise ValueError(f"a: has shape {a.shape}; expected one dimension")
     if side not in ("left", "right"):
@@ -367,7 +282,7 @@ def searchsorted(
         dtype = result_type(a, v)
         values = _usmx.full((), v, dtype, usm_type=kind_of(a), queue=a.queue)
     else:
-        values = _sortable(as_array(v, a), "v")
+        values = sortable(as_array(v, a), "v")
         dtype = result_type(a, values)
     order = None
     if sorter is not None:
@@ -379,6 +294,6 @@ def searchsorted(
         order = order.astype("int64", copy=False)
         check_indices(order, a.size, 0)
         order = (order + a.size) % a.size if a.size else order
-    return places_in(
+    return _usmx._search(
         a.astype(dtype, copy=False), values.astype(dtype, copy=False), side == "right", order
     )

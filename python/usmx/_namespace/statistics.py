@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from .. import _usmx
 from . import _whole
 from ._common import (
+    along,
     as_array,
     as_arrays,
     default_float,
+    empty_in_order,
     in_c_order,
-    is_in_c_order,
     kind_of,
     order_of_copy,
     to_axes,
     to_axis,
-    turned_back,
 )
 from ._outputs import check_out, to_out, written, written_indices
 from ._types import part_type, sum_type, to_type, typed
@@ -750,51 +750,20 @@ def argmin(
     return _place("argmin", a, axis, out, keepdims)
 
 
-@cache
-def _scan_kernel(name: str, join: str, value: str, result: str, end: str) -> _usmx.ScanKernel:
-    return _usmx.ScanKernel(
-        f"{value} x", f"{result} y", "x", join, f"y = {end}(a)", None, name, scan_type=value
-    )
-
-
 def _cumulative(
-    name: str, join: str, x: Any, axis: SupportsIndex | None, dtype: Any, first: int | None
+    product: bool, x: Any, axis: SupportsIndex | None, dtype: Any, first: int | None
 ) -> _usmx.ndarray:
-    if axis is not None and isinstance(x, _usmx.ndarray) and not is_in_c_order(x):
-        # Results have the order of axes of the operand.
-        axes = order_of_copy(x)
-        at = axes.index(to_axis(axis, x.ndim))
-        return turned_back(
-            _cumulative(name, join, in_c_order(x.permute(axes)), at, dtype, first), axes
-        )
-    if dtype is None and first is None:
-        few = _usmx._few_scan(x, axis, join == "a * b")
-        if few is not None:
-            return few
     a = _array(x, "x")
-    if axis is None:
-        if a.ndim != 1:
-            raise ValueError(f"axis: is needed for an array of shape {a.shape}")
-        axis = 0
-    along = to_axis(axis, a.ndim)
-    value, result = _sum_types(a, dtype)
-    if a.dtype != value:
-        a = a.astype(value)
-    from .._fusion.spelling import cpp
-
-    scan = _scan_kernel(name, join, value.name, result.name, cpp(result))
-    done: _usmx.ndarray = scan(a, axis=along)
+    if axis is None and a.ndim != 1:
+        raise ValueError(f"axis: is needed for an array of shape {a.shape}")
+    done = _usmx._cumulative(a, axis, product, None if dtype is None else to_type(dtype))
     if first is None:
         return done
-    shape = list(done.shape)
-    shape[along] += 1
-    whole = _usmx.empty(tuple(shape), result, usm_type=kind_of(a), queue=a.queue)
-    front: list[Any] = [slice(None)] * a.ndim
-    front[along] = slice(0, 1)
-    rest = list(front)
-    rest[along] = slice(1, None)
-    whole[tuple(front)] = first
-    whole[tuple(rest)] = done
+    at = 0 if axis is None else to_axis(axis, a.ndim)
+    shape = [length + (k == at) for k, length in enumerate(done.shape)]
+    whole = empty_in_order(done, shape, order_of_copy(done))
+    whole[along(at, slice(0, 1))] = first
+    whole[along(at, slice(1, None))] = done
     return whole
 
 
@@ -830,7 +799,7 @@ def cumulative_sum(
     first = 0 if include_initial else None
     if out is not None:
         dtype = _type_of_out(_array(x, "x"), dtype, out)
-    return written(_cumulative("cumulative_sum", "a + b", x, axis, dtype, first), out, "unsafe")
+    return written(_cumulative(False, x, axis, dtype, first), out, "unsafe")
 
 
 def cumulative_prod(
@@ -852,7 +821,7 @@ def cumulative_prod(
     first = 1 if include_initial else None
     if out is not None:
         dtype = _type_of_out(_array(x, "x"), dtype, out)
-    return written(_cumulative("cumulative_prod", "a * b", x, axis, dtype, first), out, "unsafe")
+    return written(_cumulative(True, x, axis, dtype, first), out, "unsafe")
 
 
 def cumsum(

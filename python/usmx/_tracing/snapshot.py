@@ -51,7 +51,7 @@ class Snapshot:
     """
 
     def __init__(self) -> None:
-        self._now = _usmx._trace_now()
+        self._now = _usmx._TraceRecorder.now()
         recorder = _recorder()
         records: list[tuple[Any, ...]] = []
         blocks: dict[int, tuple[Any, ...]] = {}
@@ -66,7 +66,9 @@ class Snapshot:
         self.dropped: int = recorder.dropped if recorder is not None else 0
         owners = {address: Place(*b[5]) for address, b in blocks.items() if b[5] is not None}
         #: Every pool of the process.
-        self.pools: list[Pool] = [self._pool(pool, owners) for pool in _usmx._held_pools()]
+        self.pools: list[Pool] = [
+            self._pool(pool, owners) for pool in _usmx._TraceRecorder.held_pools()
+        ]
         #: Allocations that were recorded and are in no pool, by address.
         self.direct: list[Block] = self._outside_of_pools(blocks, owners)
         self._direct_kinds = {b.address: str(blocks[b.address][2]) for b in self.direct}

@@ -39,7 +39,7 @@ def active() -> list[Trace]:
 
 def find_places() -> None:
     """Let records name lines of Python, but none of this package."""
-    _usmx._find_places_outside(os.path.dirname(os.path.dirname(__file__)) + os.sep)
+    _usmx._TraceRecorder.find_places_outside(os.path.dirname(os.path.dirname(__file__)) + os.sep)
 
 
 def runtime_reports() -> bool:
@@ -121,7 +121,7 @@ class Trace:
         """Nanoseconds from its beginning to its end, or until now."""
         if not self.started:
             return 0
-        return (self._recorder.stopped or _usmx._trace_now()) - self.started
+        return (self._recorder.stopped or _usmx._TraceRecorder.now()) - self.started
 
     @property
     def dropped(self) -> int:
@@ -146,12 +146,12 @@ class Trace:
         """
         frame = sys._getframe(2)  # past the context manager's own
         place = Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
-        begin, failed = _usmx._trace_now(), True
+        begin, failed = _usmx._TraceRecorder.now(), True
         try:
             yield
             failed = False
         finally:
-            end, thread = _usmx._trace_now(), threading.get_native_id()
+            end, thread = _usmx._TraceRecorder.now(), threading.get_native_id()
             done = TraceEvent(
                 action="mark", bytes=0, kind=None, source_kind=None, address=0, source=0,
                 device=None, queue=0, name=name, thread=thread, begin=begin, end=end,

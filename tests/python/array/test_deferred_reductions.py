@@ -107,7 +107,7 @@ def test_what_is_reduced_later_of_other_data_keeps_no_memory():
         for k in range(8):
             totals.append(usmx.full(size, k, dtype="float32", usm_type="shared").sum())
         usmx.default_queue().wait()
-        usmx._usmx._drain()
+        usmx._usmx._Testing.drain()
         assert counted.stats()["bytes"] < 2 * 4 * size  # only the last array
     assert [float(t) for t in totals] == [k * size for k in range(8)]
 

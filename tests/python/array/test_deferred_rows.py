@@ -15,9 +15,9 @@ FORMS = ["own", "cuda"] if ROW.groups_are_loops else ["own"]
 
 @pytest.fixture(params=FORMS, autouse=True)
 def forms(request):
-    usmx._usmx._use_forms_of("" if request.param == "own" else request.param)
+    usmx._usmx._Testing.use_forms_of("" if request.param == "own" else request.param)
     yield request.param
-    usmx._usmx._use_forms_of("")
+    usmx._usmx._Testing.use_forms_of("")
 
 
 def values(shape, seed=1, dtype=np.float32):
@@ -194,6 +194,6 @@ def test_sums_of_rows_that_wait_keep_no_other_rows():
             held.append((mean, ((x - mean) ** 2).sum(axis=1)))
         del x, mean
         usmx.default_queue().wait()
-        usmx._usmx._drain()
+        usmx._usmx._Testing.drain()
         assert counted.stats()["bytes"] < 2 * 4 << 20
     assert all(float(m[3, 0]) == k and float(v[5]) == 0 for k, (m, v) in enumerate(held))

@@ -14,9 +14,9 @@ import usmx
 @pytest.fixture(autouse=True)
 def in_groups():
     if ROW.groups_are_loops:
-        usmx._usmx._use_forms_of("cuda")
+        usmx._usmx._Testing.use_forms_of("cuda")
     yield
-    usmx._usmx._use_forms_of("")
+    usmx._usmx._Testing.use_forms_of("")
 
 
 def on_device(host):

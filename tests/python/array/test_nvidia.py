@@ -464,35 +464,35 @@ def test_what_a_library_refuses_is_an_error_that_names_it(function, status, call
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda x: _usmx._nvidia_multiply(x, x, usmx.ones((4, 3)), False), "do not fit"),
-        (lambda x: _usmx._nvidia_multiply(x, x.astype("float32"), x, False), "not the type"),
-        (lambda x: _usmx._nvidia_multiply(x[:, ::2], x[:2], x, False), "not rows or columns"),
-        (lambda x: _usmx._nvidia_multiply(x, x, x.T[:, :2].T.T, False), "not contiguous"),
-        (lambda x: _usmx._nvidia_lu(x, usmx.empty(3, "int32"), one()), "exchanged"),
-        (lambda x: _usmx._nvidia_lu(x, usmx.empty(4, "int32"), usmx.empty(2, "int32")), "failed"),
+        (lambda x: _usmx._Nvidia.multiply(x, x, usmx.ones((4, 3)), False), "do not fit"),
+        (lambda x: _usmx._Nvidia.multiply(x, x.astype("float32"), x, False), "not the type"),
+        (lambda x: _usmx._Nvidia.multiply(x[:, ::2], x[:2], x, False), "not rows or columns"),
+        (lambda x: _usmx._Nvidia.multiply(x, x, x.T[:, :2].T.T, False), "not contiguous"),
+        (lambda x: _usmx._Nvidia.lu(x, usmx.empty(3, "int32"), one()), "exchanged"),
+        (lambda x: _usmx._Nvidia.lu(x, usmx.empty(4, "int32"), usmx.empty(2, "int32")), "failed"),
         (
-            lambda x: _usmx._nvidia_lu(x.astype("int64"), usmx.empty(4, "int32"), one()),
+            lambda x: _usmx._Nvidia.lu(x.astype("int64"), usmx.empty(4, "int32"), one()),
             "decompose float32",
         ),
         (
-            lambda x: _usmx._nvidia_solve(x, usmx.empty(4, "int32"), usmx.ones((2, 3)), True),
+            lambda x: _usmx._Nvidia.solve(x, usmx.empty(4, "int32"), usmx.ones((2, 3)), True),
             "b does not fit",
         ),
-        (lambda x: _usmx._nvidia_cholesky(x[:3], one()), "not square|not contiguous"),
-        (lambda x: _usmx._nvidia_qr(x, usmx.empty(3)), "factors do not fit"),
-        (lambda x: _usmx._nvidia_qr_columns(x, usmx.empty(5)), "no columns, or too many"),
-        (lambda x: _usmx._nvidia_eigh(x, usmx.empty(3), one(), True), "values"),
+        (lambda x: _usmx._Nvidia.cholesky(x[:3], one()), "not square|not contiguous"),
+        (lambda x: _usmx._Nvidia.qr(x, usmx.empty(3)), "factors do not fit"),
+        (lambda x: _usmx._Nvidia.qr_columns(x, usmx.empty(5)), "no columns, or too many"),
+        (lambda x: _usmx._Nvidia.eigh(x, usmx.empty(3), one(), True), "values"),
         (
-            lambda x: _usmx._nvidia_svd(x, usmx.empty(4), x, usmx.empty((2, 4)), one(), True),
+            lambda x: _usmx._Nvidia.svd(x, usmx.empty(4), x, usmx.empty((2, 4)), one(), True),
             "vh has",
         ),
         (
-            lambda x: _usmx._nvidia_svd(usmx.ones((4, 3)), usmx.empty(3), None, None, one(), True),
+            lambda x: _usmx._Nvidia.svd(usmx.ones((4, 3)), usmx.empty(3), None, None, one(), True),
             "tall",
         ),
-        (lambda x: _usmx._nvidia_transform(x, x, 4, 1, False), "other types"),
-        (lambda x: _usmx._nvidia_transform(x + 0j, x + 0j, 3, 1, False), "does not fit"),
-        (lambda x: _usmx._nvidia_transform(x + 0j, x + 0j, 4, 2, False), "one axis"),
+        (lambda x: _usmx._Nvidia.transform(x, x, 4, 1, False), "other types"),
+        (lambda x: _usmx._Nvidia.transform(x + 0j, x + 0j, 3, 1, False), "does not fit"),
+        (lambda x: _usmx._Nvidia.transform(x + 0j, x + 0j, 4, 2, False), "one axis"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, message):
@@ -515,8 +515,8 @@ def test_files_of_wheels_come_first_and_never_those_that_the_driver_is_too_old_f
 
 def test_a_file_without_the_functions_is_named():
     program = (
-        "from usmx import _usmx; print(_usmx._nvidia_load(0, ['/nonexistent.so'])); "
-        "print(_usmx._nvidia_load(2, ['libm.so.6'])); print(_usmx._nvidia_load(1, []))"
+        "from usmx import _usmx; print(_usmx._Nvidia.load(0, ['/nonexistent.so'])); "
+        "print(_usmx._Nvidia.load(2, ['libm.so.6'])); print(_usmx._Nvidia.load(1, []))"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

@@ -164,18 +164,18 @@ def test_threads_compute_together():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda x: _usmx._onemkl_eigh(x, usmx.empty(3), True), "values do not fit"),
-        (lambda x: _usmx._onemkl_eigh(x[:, ::2], usmx.empty(4), True), "not contiguous"),
-        (lambda x: _usmx._onemkl_eigh(usmx.ones(4), usmx.empty(4), True), "not contiguous"),
-        (lambda x: _usmx._onemkl_eigh(x[None][:0], usmx.empty((0, 4)), True), "empty matrices"),
+        (lambda x: _usmx._OneMKL.eigh(x, usmx.empty(3), True), "values do not fit"),
+        (lambda x: _usmx._OneMKL.eigh(x[:, ::2], usmx.empty(4), True), "not contiguous"),
+        (lambda x: _usmx._OneMKL.eigh(usmx.ones(4), usmx.empty(4), True), "not contiguous"),
+        (lambda x: _usmx._OneMKL.eigh(x[None][:0], usmx.empty((0, 4)), True), "empty matrices"),
         (
-            lambda x: _usmx._onemkl_svd(x[None][:0], usmx.empty((0, 4)), None, None, True),
+            lambda x: _usmx._OneMKL.svd(x[None][:0], usmx.empty((0, 4)), None, None, True),
             "empty matrices",
         ),
-        (lambda x: _usmx._onemkl_svd(x, usmx.empty(4), x, usmx.empty((2, 4)), True), "vh does not"),
-        (lambda x: _usmx._onemkl_transform(x, x, False, 1.0), "no numbers"),
-        (lambda x: _usmx._onemkl_multiply(x, False, 16, x, False, 0, x[:2]), "do not fit|step"),
-        (lambda x: _usmx._onemkl_multiply(x, False, 1, x, False, 0, x), "step"),
+        (lambda x: _usmx._OneMKL.svd(x, usmx.empty(4), x, usmx.empty((2, 4)), True), "vh does not"),
+        (lambda x: _usmx._OneMKL.transform(x, x, False, 1.0), "no numbers"),
+        (lambda x: _usmx._OneMKL.multiply(x, False, 16, x, False, 0, x[:2]), "do not fit|step"),
+        (lambda x: _usmx._OneMKL.multiply(x, False, 1, x, False, 0, x), "step"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, message):
@@ -200,7 +200,7 @@ def test_it_can_be_switched_off():
 
 def test_a_library_that_cannot_be_loaded_is_not_used():
     program = (
-        "import usmx; from usmx import _usmx; print(_usmx._onemkl_load('/nonexistent.so'));"
+        "import usmx; from usmx import _usmx; print(_usmx._OneMKL.load('/nonexistent.so'));"
         "from usmx._namespace import _onemkl; x = usmx.ones((20, 20)); "
         "print(bool(_onemkl.missing()), _onemkl.takes(x, 'svd'), usmx.linalg.svdvals(x)[0].item())"
     )

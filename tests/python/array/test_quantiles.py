@@ -129,8 +129,8 @@ def test_results_are_where_the_array_is(kind: Any, queue: usmx.Queue) -> None:
 def test_selecting_and_sorting_give_the_same(
     forms: str, dtype: str, request: pytest.FixtureRequest
 ) -> None:
-    usmx._usmx._use_forms_of(forms)
-    request.addfinalizer(lambda: usmx._usmx._use_forms_of(""))
+    usmx._usmx._Testing.use_forms_of(forms)
+    request.addfinalizer(lambda: usmx._usmx._Testing.use_forms_of(""))
     rng = np.random.default_rng(8)
     for shape in ((1,), (2,), (5000,), (30, 41), (3, 2, 50)):
         host = rng.integers(0, 60, shape).astype(dtype)

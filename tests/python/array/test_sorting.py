@@ -11,7 +11,6 @@ from backend_row import needs
 from depths import some
 
 import usmx
-from usmx._namespace import sorting
 
 TYPES = "?bBhHiIqQefdFD"
 SHAPES = [(1,), (7,), (33,), (500,), (3, 5), (40, 4), (6, 100), (5, 1030), (17000,), (2, 17000)]
@@ -86,9 +85,14 @@ def test_complex_numbers_are_in_the_order_of_numpy() -> None:
     np.testing.assert_array_equal(usmx.sort(usmx.asarray(n)).to_numpy(), np.sort(n))
 
 
-def test_places_beyond_32_bits_are_counted(forms: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernels for rows of 2^32 elements, on rows that are shorter."""
-    monkeypatch.setattr(sorting, "_WIDE", 1)
+def wide_places(request: pytest.FixtureRequest) -> None:
+    """The kernels for rows of 2^32 elements, for shorter ones."""
+    before = usmx._usmx._Testing.use_wide_places_from(1)
+    request.addfinalizer(lambda: usmx._usmx._Testing.use_wide_places_from(before))
+
+
+def test_places_beyond_32_bits_are_counted(forms: str, request: pytest.FixtureRequest) -> None:
+    wide_places(request)
     check("h", [(40,), (2, 3000), (17000,)])
 
 
@@ -251,9 +255,9 @@ def long_rows(char: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("char", "iIqQfd")
-def test_long_rows_of_any_numbers(char: str, wide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_rows_of_any_numbers(char: str, wide: bool, request: pytest.FixtureRequest) -> None:
     if wide:
-        monkeypatch.setattr(sorting, "_WIDE", 1)
+        wide_places(request)
     for name, n in long_rows(char).items():
         x = usmx.asarray(n)
         for descending in (False, True):
@@ -262,7 +266,7 @@ def test_long_rows_of_any_numbers(char: str, wide: bool, monkeypatch: pytest.Mon
             np.testing.assert_array_equal(got, order, f"{name} {descending}")
             in_order = usmx.sort(x, descending=descending).to_numpy()
             assert in_order.tobytes() == n[order].tobytes(), (name, descending)
-            both = sorting.sort_rows(x, descending)
+            both = usmx._usmx._sort(x, 0, descending, True, True)
             assert both[0].to_numpy().tobytes() == n[order].tobytes(), (name, descending)
             np.testing.assert_array_equal(both[1].to_numpy(), order)
         values, counts = usmx.unique(x, return_counts=True)
@@ -290,8 +294,8 @@ def test_long_rows_of_few_numbers_are_counted_and_not_moved() -> None:
 def test_partitions_have_the_elements_asked_for_at_their_places(
     kind: Any, forms: str, dtype: str, request: pytest.FixtureRequest
 ) -> None:
-    usmx._usmx._use_forms_of(forms)
-    request.addfinalizer(lambda: usmx._usmx._use_forms_of(""))
+    usmx._usmx._Testing.use_forms_of(forms)
+    request.addfinalizer(lambda: usmx._usmx._Testing.use_forms_of(""))
     rng = np.random.default_rng(5)
     for shape in ((1,), (2,), (17,), (5000,), (30, 40), (3, 2, 50)):
         numbers = rng.integers(0, 60, shape)

@@ -35,7 +35,7 @@ def usm(array, usm_type="shared"):
 
 def compiled():
     """How many programs this process compiled or read, as another worker may have been first."""
-    return sum(_usmx._program_counts()[::2])
+    return sum(_usmx._ProgramStore.counts()[::2])
 
 
 def assert_same(got, want):

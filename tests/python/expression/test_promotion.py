@@ -15,7 +15,7 @@ NUMBERS = [True, 3, 2.5, 1j]
 
 def result(types, weak=()):
     own = [np.asarray(number).dtype for number in weak]
-    return _usmx._result_type(
+    return _usmx._Testing.result_type(
         [t.str for t in [*types, *own]],
         # A bool of Python is one of NumPy: it gives way to everything anyway.
         [False] * len(types) + [not isinstance(number, bool) for number in weak],
@@ -65,6 +65,6 @@ def test_casts_of_the_same_kind_are_those_of_numpy():
     wrong = [
         (a, b)
         for a, b in itertools.product(TYPES, TYPES)
-        if _usmx._can_cast_same_kind(a.str, b.str) != np.can_cast(a, b, "same_kind")
+        if _usmx._Testing.can_cast_same_kind(a.str, b.str) != np.can_cast(a, b, "same_kind")
     ]
     assert wrong == []

@@ -317,7 +317,7 @@ def test_depends_on_orders_by_hand():
 
 
 def test_a_second_call_compiles_nothing():
-    compiled = lambda: sum(usmx._usmx._program_counts()[::2])  # noqa: E731  (or read)
+    compiled = lambda: sum(usmx._usmx._ProgramStore.counts()[::2])  # noqa: E731  (or read)
     k = usmx.ReductionKernel("T x", "T y", "x + 3", "a + b", "y = a", "0", "once")
     x = usmx.ones((500, 700), "f4")
     before = compiled()

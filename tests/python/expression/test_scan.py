@@ -154,7 +154,7 @@ def test_sums_are_the_same_from_run_to_run():
 
 
 def test_a_second_call_compiles_nothing():
-    compiled = lambda: sum(usmx._usmx._program_counts()[::2])  # noqa: E731  (or read)
+    compiled = lambda: sum(usmx._usmx._ProgramStore.counts()[::2])  # noqa: E731  (or read)
     k = usmx.ScanKernel("T x", "T y", "x + 5", "a + b", name="once")
     k(usmx.ones(100_000, "f4"))
     first, texts = compiled(), len(k.sources)

@@ -37,7 +37,7 @@ def random(dtype, size, seed=0):
 
 @pytest.mark.parametrize(("backend", "launches"), [("cuda", 1), ("level_zero", 3), ("opencl", 3)])
 def test_only_where_groups_may_wait_one_launch_is_enough(backend, launches, texts):
-    _usmx._use_forms_of(backend)
+    _usmx._Testing.use_forms_of(backend)
     sums = usmx.ScanKernel("T x", "T y", "x", "a + b", name=f"sums_{backend}")
     x = random("int64", 100_000)
     np.testing.assert_array_equal(sums(usmx.asarray(x)).to_numpy(), np.cumsum(x))

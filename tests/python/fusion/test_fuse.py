@@ -349,10 +349,10 @@ def test_a_second_call_compiles_and_traces_nothing():
 
     x = usm(np.ones(3, "f"))
     function(x, 2)
-    before = sum(_usmx._program_counts()[::2])
+    before = sum(_usmx._ProgramStore.counts()[::2])
     function(x, 5)
     function(usm(np.ones((2, 2), "f")), 7)
-    assert (len(traced), sum(_usmx._program_counts()[::2])) == (1, before)
+    assert (len(traced), sum(_usmx._ProgramStore.counts()[::2])) == (1, before)
     function(x, 5.0)
     function(x, x)
     assert len(traced) == 3

@@ -19,7 +19,7 @@ def some(dtype, size, seed=0):
 
 def test_an_unknown_backend_is_an_error():
     with pytest.raises(ValueError, match="'coda' is not supported; expected one of"):
-        _usmx._use_forms_of("coda")
+        _usmx._Testing.use_forms_of("coda")
 
 
 @pytest.mark.parametrize(

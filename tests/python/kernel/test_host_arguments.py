@@ -191,7 +191,7 @@ def test_nothing_is_kept_after_the_call(tier):
     gone = weakref.ref(x), weakref.ref(y)
     del x, y
     gc.collect()
-    usmx._usmx._collect()
+    usmx._usmx._Testing.collect()
     assert [one() for one in gone] == [None, None]
 
 

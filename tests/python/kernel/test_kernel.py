@@ -363,7 +363,7 @@ def test_threads_launch_the_same_kernel(axpy):
 
 def test_same_source_is_compiled_once_in_a_process():
     source = "// only here\n" + AXPY
-    made = lambda: sum(_usmx._program_counts()[::2])  # noqa: E731  (compiled or read)
+    made = lambda: sum(_usmx._ProgramStore.counts()[::2])  # noqa: E731  (compiled or read)
     before = made()
     x = array(np.ones(8), "f4")
     for _ in range(3):

@@ -44,7 +44,7 @@ def test_every_type(name):
 
 
 def test_every_size_is_compiled_once():
-    made = lambda: sum(usmx._usmx._program_counts()[::2])  # noqa: E731
+    made = lambda: sum(usmx._usmx._ProgramStore.counts()[::2])  # noqa: E731
     kernel = usmx.RawKernel("// sizes\n" + FLOATS, "reverse")
     a = usmx.arange(64, dtype="f4")
     kernel.compile()
@@ -62,7 +62,7 @@ kernel = usmx.RawKernel({FLOATS!r}, "reverse")
 a = usmx.arange(64, dtype="f4")
 kernel[64, 16](a, usmx.LocalMemory(16, "f4")).wait()
 assert a[:2].to_numpy().tolist() == [15, 14]
-print(usmx._usmx._program_counts())
+print(usmx._usmx._ProgramStore.counts())
 """
     environment = os.environ | {"USMX_CACHE": "1", "USMX_CACHE_DIR": str(tmp_path)}
     run = lambda: subprocess.run(  # noqa: E731

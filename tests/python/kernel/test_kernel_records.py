@@ -140,11 +140,11 @@ def test_other_values_are_the_same_program():
     source = "struct s { int a; };\nUSMX_KERNEL(1) f(s p, int* out) { out[0] += p.a; } // once"
     kernel, out = usmx.RawKernel(source, "f"), usmx.zeros(1, dtype="i4")
     kernel[1](np.array((1,), [("a", "i4")]), out).wait()
-    before = _usmx._program_counts()
+    before = _usmx._ProgramStore.counts()
     for value in range(5):
         kernel[1](np.array((value,), [("a", "i4")]), out).wait()
         kernel[1](value.to_bytes(4, "little"), out).wait()
-    assert _usmx._program_counts() == before
+    assert _usmx._ProgramStore.counts() == before
     assert int(out[0]) == 21
 
 

@@ -235,10 +235,10 @@ def test_layouts_of_all_kinds_are_one_program():
     x = array(np.arange(16))
     y = usmx.zeros(4, dtype="f4")
     kernel[4](x[:4], y, 1.0)
-    compiled, _, loaded = _usmx._program_counts()
+    compiled, _, loaded = _usmx._ProgramStore.counts()
     for part in (x[::4], x[::-4], usmx.broadcast_to(x[2], (4,)), x[12:]):
         kernel[4](part, y[::-1], 1.0)
-    assert (_usmx._program_counts()[0], _usmx._program_counts()[2]) == (compiled, loaded)
+    assert (_usmx._ProgramStore.counts()[0], _usmx._ProgramStore.counts()[2]) == (compiled, loaded)
     assert usmx.RawModule("// one for all\n" + ADD).names() == ("add",)
     expected = np.arange(4.0)
     for part in (np.arange(16)[::4], np.arange(16)[::-4], np.full(4, 2), np.arange(12, 16)):

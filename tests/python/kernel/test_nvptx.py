@@ -252,9 +252,9 @@ def test_adding_floats_is_one_instruction(tmp_path):
 def text_for_cuda(program):
     """The last text that a program of usmx compiles."""
     text = (
-        "import usmx; from usmx import _usmx; _usmx._use_forms_of('cuda');"
-        f"_usmx._keep_compiled_texts(True);{program}"
-        "; print(_usmx._kept_compiled_texts()[-1][0])"
+        "import usmx; from usmx import _usmx; _usmx._Testing.use_forms_of('cuda');"
+        f"_usmx._Testing.keep_compiled_texts(True);{program}"
+        "; print(_usmx._Testing.kept_compiled_texts()[-1][0])"
     )
     made = subprocess.run(
         [sys.executable, "-c", text], capture_output=True, text=True, timeout=120, check=True

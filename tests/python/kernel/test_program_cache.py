@@ -26,7 +26,7 @@ add = usmx.RawKernel(
 x = usmx.ones(100, dtype="int32")
 add[100](x, 41).wait()
 assert x.to_numpy().tolist() == [42] * 100
-print(*_usmx._program_counts())
+print(*_usmx._ProgramStore.counts())
 print("libsycl-jit" in open("/proc/self/maps").read())
 """
 
@@ -79,7 +79,7 @@ def test_a_kernel_that_usmx_writes_is_read_by_the_next_process(
     from usmx import _usmx
     x = usmx.ones(1000, dtype="int32", usm_type="device")
     {WRITTEN[kind]}
-    print(*_usmx._program_counts())
+    print(*_usmx._ProgramStore.counts())
     print("libsycl-jit" in open("/proc/self/maps").read())
     """
     first = run_python(code, env=cache(tmp_path)).stdout.split()
@@ -149,7 +149,7 @@ def twice(item, x):
     x[i] *= 2
 twice[100](x).wait()
 assert x.to_numpy().tolist() == [84] * 100
-print(*_usmx._program_counts(), usmx._usmx._cached_texts()["count"])
+print(*_usmx._ProgramStore.counts(), usmx._usmx._ProgramStore.texts()["count"])
 """
 )
 

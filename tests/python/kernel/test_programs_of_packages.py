@@ -51,7 +51,7 @@ assert shipping.muladd(x, y).to_numpy()[2] == 11, shipping.muladd(x, y)
 n = usmx.zeros(100, dtype="int32")
 shipping.add[100](n, 41).wait()
 assert (n.to_numpy() == 41).all()
-compiled, _, read = usmx._usmx._program_counts()
+compiled, _, read = usmx._usmx._ProgramStore.counts()
 print(compiled > 0, *sorted(slow))
 """
 #: In a mount namespace of its own, in which the library that compiles is an empty file.
@@ -175,7 +175,7 @@ import sys
 import usmx
 from usmx import _usmx
 
-counts = _usmx._program_counts
+counts = _usmx._ProgramStore.counts
 x = usmx.arange(int(sys.argv[1]), dtype="float64")
 y = usmx.sqrt(x)
 i = usmx.arange(x.size)

@@ -14,9 +14,9 @@ DEEP = [(3, 5, 2), (4, 3, 130), (2, 3, 4, 33), (2, 3, 4, 5, 6)]
 
 @pytest.fixture(params=["", "cuda"], autouse=True)
 def forms(request):
-    _usmx._use_forms_of(request.param)
+    _usmx._Testing.use_forms_of(request.param)
     yield request.param
-    _usmx._use_forms_of("")
+    _usmx._Testing.use_forms_of("")
 
 
 def numbers(shape, dtype="int64", seed=0):

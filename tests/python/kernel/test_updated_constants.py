@@ -27,7 +27,7 @@ TABLE = usmx.constant.array([[1, 2], [3, 4]], dtype="int64")
 
 def compiled() -> int:
     """How many programs this process compiled or read."""
-    made, _, loaded = _usmx._program_counts()
+    made, _, loaded = _usmx._ProgramStore.counts()
     return int(made + loaded)
 
 
@@ -409,7 +409,7 @@ for values in ([3, 4], [5, 6], [int(sys.argv[1]), 8]):
     read[2](out).wait()
     found.append(out.to_numpy().tolist())
 compiled = "usmx._kernel.frontend.compiler" in sys.modules
-print(json.dumps([found, _usmx._program_counts()[0], compiled]))
+print(json.dumps([found, _usmx._ProgramStore.counts()[0], compiled]))
 """
 
 

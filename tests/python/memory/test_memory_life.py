@@ -37,8 +37,8 @@ def own_queue() -> Iterator[usmx.Queue]:
     """An in-order queue of this test alone; nothing of it is left waiting."""
     collect_all()
     yield usmx.Queue(dpctl.SyclQueue(property="in_order"))
-    _usmx._drain()
-    assert _usmx._collect() == 0
+    _usmx._Testing.drain()
+    assert _usmx._Testing.collect() == 0
 
 
 def is_usm(address: int, queue: usmx.Queue) -> bool:
@@ -68,11 +68,11 @@ def test_memory_outlives_a_command_of_dpctl_on_it(
                 pass
         else:
             del ours
-        assert _usmx._collect() == 1
+        assert _usmx._Testing.collect() == 1
         assert is_usm(address, own_queue)
         gate.open()
         event.wait()
-    _usmx._drain()
+    _usmx._Testing.drain()
     assert not is_usm(address, own_queue)
     assert result.tobytes() == b"\7" * (1 << 20)
 
@@ -89,7 +89,7 @@ def test_foreign_memory_is_held_while_our_commands_run(own_queue: usmx.Queue) ->
         assert sys.getrefcount(theirs) == before + 1
         gate.open()
     own_queue.wait()
-    assert _usmx._collect() == 0
+    assert _usmx._Testing.collect() == 0
     assert sys.getrefcount(theirs) == before
 
 
@@ -109,7 +109,7 @@ def test_allocations_find_what_has_become_free(own_queue: usmx.Queue) -> None:
     own_queue.wait()
     for _ in range(20):
         um.MemoryUSMHost(1)
-    assert _usmx._collect() == 0
+    assert _usmx._Testing.collect() == 0
 
 
 def test_the_host_sees_memory_only_after_the_work_on_it(own_queue: usmx.Queue) -> None:
@@ -303,7 +303,7 @@ def test_eight_threads(kind: str) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    _usmx._drain()
+    _usmx._Testing.drain()
     assert failures == []
     assert sys.getrefcount(theirs) == before
 

@@ -36,8 +36,8 @@ CLASSES = {"device": um.MemoryUSMDevice, "shared": um.MemoryUSMShared, "host": u
 def own_queue() -> Iterator[usmx.Queue]:
     """An in-order queue of this test alone; nothing of it is left waiting."""
     yield usmx.Queue(dpctl.SyclQueue(property="in_order"))
-    _usmx._drain()
-    assert _usmx._collect() == 0
+    _usmx._Testing.drain()
+    assert _usmx._Testing.collect() == 0
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def pool(kind: str, own_queue: usmx.Queue) -> Iterator[um.PoolResource]:
     made.reserve(32 * N)
     with um.using(made):
         yield made
-    _usmx._drain()
+    _usmx._Testing.drain()
     gc.collect()
     assert made.stats()["blocks"] == 0
 
@@ -116,7 +116,7 @@ def test_a_block_comes_back_only_after_the_commands_of_others(
         gate.open()
         own_queue.wait()
     assert result.tobytes() == b"\7" * N
-    _usmx._drain()
+    _usmx._Testing.drain()
     # Now it does: this is what would have happened before.
     others += [CLASSES[kind](N) for _ in range(15)]
     assert address in [address_of(memory) for memory in others]
@@ -562,7 +562,7 @@ class PoolsMachine(RuleBasedStateMachine):
 
     @invariant()
     def pools_count_what_is_alive(self) -> None:
-        _usmx._drain()
+        _usmx._Testing.drain()
         for number, pool in enumerate(self.pools):
             alive = [b for b in self.blocks if b.pool == number]
             stats = pool.stats()

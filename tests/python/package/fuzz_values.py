@@ -172,7 +172,7 @@ class Stage:
                 usmx.empty(self.choice([1, 100, 4096]), self.choice(["f4", "c16", "i1"]))
             elif what == 5:
                 gc.collect(0)
-                usmx._usmx._collect()
+                usmx._usmx._Testing.collect()
             elif what == 6:
                 usmx.asarray(Producer(self))
             elif what == 7:

@@ -23,7 +23,7 @@ LINK = re.compile(r"help: (https://\S+/)troubleshooting\.html#(\S+)")
 
 
 def test_the_headings_are_those_of_the_page() -> None:
-    assert _usmx._help_headings() == HEADINGS
+    assert _usmx._Testing.help_headings() == HEADINGS
 
 
 @pytest.mark.parametrize("heading", HEADINGS)

@@ -143,7 +143,7 @@ def test_a_type_is_kept_while_destructors_name_others():
             time.sleep(0.01)
         # Ends it without the GIL, so that its destructor waits for the next allocation. The main
         # thread, which would run it, is in join().
-        usmx._usmx._collect()
+        usmx._usmx._Testing.collect()
         x = usmx.empty(1000, small, usm_type="shared")
         made.append((x.dtype, x.nbytes))
 
@@ -257,13 +257,13 @@ def test_what_has_no_index_is_not_iterated(kernel):
 
 def test_staging_limits_in_an_array_are_read_as_numbers_or_refused():
     with pytest.raises(TypeError, match="index"):
-        usmx._usmx._set_staging(usmx.zeros(3))
+        usmx._usmx._Testing.set_staging(usmx.zeros(3))
 
 
 @pytest.mark.parametrize("limits", ["abc", 3, (1, 2), (1, 2, "3"), object()])
 def test_staging_limits_of_another_type_are_refused(limits):
     with pytest.raises(TypeError, match="limits"):
-        usmx._usmx._set_staging(limits)
+        usmx._usmx._Testing.set_staging(limits)
 
 
 def test_the_size_of_a_memory_counts_the_bytes_that_it_owns():

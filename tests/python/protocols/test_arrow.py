@@ -153,7 +153,7 @@ def test_memory_that_the_host_reads_is_the_hosts_to_arrow(kind):
 
 
 def test_memory_of_cuda_has_its_types():
-    usmx._usmx._exchange_as("cuda")
+    usmx._usmx._Testing.exchange_as("cuda")
     try:
         for kind, number in (("device", 2), ("host", 3), ("shared", 13)):
             x = usmx.zeros(3, usm_type=kind)
@@ -163,7 +163,7 @@ def test_memory_of_cuda_has_its_types():
             back = usmx.asarray(OfPair(x), copy=False)
             assert back.pointer == x.pointer
     finally:
-        usmx._usmx._exchange_as("")
+        usmx._usmx._Testing.exchange_as("")
 
 
 class OfPair:
@@ -212,7 +212,7 @@ def test_the_schema_is_that_of_the_array():
 
 def test_memory_lives_until_the_last_struct_is_released():
     counted = um.StatisticsResource(um.UsmResource("shared"))
-    blocks = lambda: usmx._usmx._drain() or counted.stats()["blocks"]  # noqa: E731
+    blocks = lambda: usmx._usmx._Testing.drain() or counted.stats()["blocks"]  # noqa: E731
     with um.using(counted):
         x = usmx.empty((1 << 10, 4), "i4", usm_type="shared")
         capsules = x.__arrow_c_array__()
@@ -651,14 +651,14 @@ def test_missing_elements_of_a_device_are_known_by_their_count_only():
 
 def test_an_event_of_the_producer_is_waited_for():
     waited = []
-    usmx._usmx._exchange_as("cuda", lambda *what: waited.append(what))
+    usmx._usmx._Testing.exchange_as("cuda", lambda *what: waited.append(what))
     try:
         x = usmx.arange(6, dtype="f4")
         source = CraftedOnDevice(x.pointer, 6, device=(2, 0), sync_event=0x1234)
         assert usmx.asarray(source, copy=False).pointer == x.pointer
         usmx.asarray(CraftedOnDevice(x.pointer, 6, device=(2, 0)), copy=False)
     finally:
-        usmx._usmx._exchange_as("")
+        usmx._usmx._Testing.exchange_as("")
     assert waited == [("event", 0x1234)]
 
 

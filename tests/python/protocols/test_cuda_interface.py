@@ -20,9 +20,9 @@ ATTRIBUTE = "__cuda_array_interface__"
 def waited():
     """What was waited for while devices count as CUDA's."""
     calls = []
-    usmx._usmx._exchange_as("cuda", lambda *what: calls.append(what))
+    usmx._usmx._Testing.exchange_as("cuda", lambda *what: calls.append(what))
     yield calls
-    usmx._usmx._exchange_as("")
+    usmx._usmx._Testing.exchange_as("")
 
 
 class Theirs:
@@ -167,12 +167,12 @@ def test_a_stream_that_cannot_be_waited_for_is_an_error():
         raise usmx.DeviceError("stream: lost")
 
     source = Theirs(usmx.zeros(3), stream=1)
-    usmx._usmx._exchange_as("cuda", fail)
+    usmx._usmx._Testing.exchange_as("cuda", fail)
     try:
         with pytest.raises(usmx.DeviceError, match="lost"):
             usmx.asarray(source)
     finally:
-        usmx._usmx._exchange_as("")
+        usmx._usmx._Testing.exchange_as("")
 
 
 BAD = {

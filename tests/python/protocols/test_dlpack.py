@@ -239,7 +239,7 @@ def test_a_capsule_that_is_not_taken_gives_its_memory_back():
             assert structs.struct_in(capsule).tensor.data
             assert counted.stats()["blocks"] == 1
             del capsule
-            usmx._usmx._drain()
+            usmx._usmx._Testing.drain()
             assert counted.stats()["blocks"] == 0
 
 
@@ -324,7 +324,7 @@ def test_a_tensor_dies_on_a_thread_without_the_interpreter_lock():
     thread.join()
     source.memory.queue.wait()
     gc.collect()
-    usmx._usmx._drain()
+    usmx._usmx._Testing.drain()
     assert source.deleted == 1
 
 

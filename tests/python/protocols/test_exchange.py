@@ -158,7 +158,7 @@ def test_an_acquired_struct_keeps_the_memory_until_its_release():
         assert a.data == pointer
         assert c.numbers(a.shape, 5) == (5, 4, 3, 2, 1)
         a.release(a)
-        usmx._usmx._drain()
+        usmx._usmx._Testing.drain()
         assert counted.stats()["blocks"] == 0
         assert not a.release
 
@@ -171,7 +171,7 @@ def test_an_acquired_struct_may_be_moved_and_released_by_a_thread_without_the_lo
         thread = threading.Thread(target=lambda: moved.release(moved))
         thread.start()
         thread.join()
-        usmx._usmx._drain()
+        usmx._usmx._Testing.drain()
         assert counted.stats()["blocks"] == 0
 
 
@@ -283,11 +283,11 @@ def test_memory_outlives_the_commands_that_a_consumer_reports():
             assert is_pending(x)
             del x
             gc.collect()
-            usmx._usmx._collect()
+            usmx._usmx._Testing.collect()
             assert counted.stats()["blocks"] == blocks
             gate.open()
             theirs.wait()
-        usmx._usmx._drain()
+        usmx._usmx._Testing.drain()
         assert counted.stats()["blocks"] == blocks - 1
     del held, event
 
@@ -566,11 +566,11 @@ def test_memory_of_an_extension_is_given_back_after_the_commands_on_it():
         usmx.fill_async(x, 2.0)
         del x
         gc.collect()
-        usmx._usmx._collect()
+        usmx._usmx._Testing.collect()
         assert given.released == 0
         gate.open()
         queue.wait()
-    usmx._usmx._drain()
+    usmx._usmx._Testing.drain()
     assert given.released == 1
     assert set(given.memory.to_numpy()) == {2}
 
@@ -588,6 +588,6 @@ def test_what_was_refused_still_belongs_to_the_caller(name):
     with pytest.raises(usmx.InteropError, match=words):
         given.make()
     gc.collect()
-    usmx._usmx._drain()
+    usmx._usmx._Testing.drain()
     assert given.released == 0
     assert given.struct.release

@@ -141,12 +141,12 @@ def test_a_view_keeps_the_memory(view):
     counted = um.StatisticsResource(um.UsmResource("shared"))
     with um.using(counted):
         seen = VIEWS[view](usmx.full(1000, 7, dtype="i4", usm_type="shared"))[10:]
-        usmx._usmx._drain()
+        usmx._usmx._Testing.drain()
         assert counted.stats()["blocks"] == 1
         assert (seen == 7).all()
         del seen
         gc.collect()
-        usmx._usmx._drain()
+        usmx._usmx._Testing.drain()
         assert counted.stats()["blocks"] == 0
 
 

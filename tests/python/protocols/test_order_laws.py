@@ -722,7 +722,7 @@ def test_memory_that_came_back_keeps_what_it_came_from():
     assert b.usm_data.nbytes == 20_000
     b.wait()
     del b
-    _usmx._drain()
+    _usmx._Testing.drain()
     assert view() is None
 
 

@@ -70,7 +70,7 @@ def test_a_call_reads_the_attribute_of_a_producer_once(call):
 
 @pytest.mark.parametrize("call", [c for c in CALLS if c not in TAKES_ALL])
 def test_a_refusal_names_every_protocol(call):
-    expected = _usmx._expected_protocols()
+    expected = _usmx._Testing.expected_protocols()
     assert "__sycl_usm_array_interface__" in expected
     with pytest.raises(TypeError) as refused:
         CALLS[call](object())

@@ -59,7 +59,7 @@ y = usmx.zeros((2, 2), dtype="int32", usm_type="shared")
 plane[2, 2](y).wait()
 imported = "usmx._kernel.frontend.compiler" in sys.modules
 print(x.to_numpy().tolist(), y.to_numpy().tolist())
-print(_usmx._program_counts()[0], imported)
+print(_usmx._ProgramStore.counts()[0], imported)
 """
 RESULT = "[20, 14, 8, 2, 44, 38, 32, 26] [[0, 0], [1, 1]]"
 
@@ -155,7 +155,7 @@ def test_clearing_removes_texts_too(
 ) -> None:
     script()
     monkeypatch.setenv("USMX_CACHE_DIR", str(tmp_path / "kept"))
-    assert usmx._usmx._clear_cached_programs() == 3
+    assert usmx._usmx._ProgramStore.clear() == 3
     assert list((tmp_path / "kept" / "usmx-programs").iterdir()) == []
 
 

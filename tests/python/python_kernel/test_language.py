@@ -364,7 +364,7 @@ def kernel(item, x):
     x[0] = plus(x[0])
 x = usmx.zeros(1)
 kernel[1](x)
-print(x.to_numpy()[0], usmx._usmx._cached_texts()["count"])
+print(x.to_numpy()[0], usmx._usmx._ProgramStore.texts()["count"])
 """
     code = f"exec(compile(open({str(file)!r}).read(), {str(file)!r}, 'exec'))"
     env = {"USMX_CACHE": "1", "USMX_CACHE_DIR": str(tmp_path)}

@@ -135,7 +135,7 @@ def test_a_driver_that_no_child_can_use_is_named(run_python: Callable[..., Any])
 
     x = usmx.ones(3)
     x.wait()
-    usmx._usmx._uses_driver_of("cuda")
+    usmx._usmx._Testing.uses_driver_of("cuda")
     child = os.fork()
     if child == 0:
         try:

@@ -75,7 +75,7 @@ def test_copies_between_two_devices_are_right(
 ) -> None:
     x, y = apart
     expected = np.arange(N, dtype="int32")[part].astype(dtype)
-    usmx._usmx._set_staging((1, 1000, 2) if staged else None)
+    usmx._usmx._Testing.set_staging((1, 1000, 2) if staged else None)
     try:
         target = usmx.zeros(2 * expected.size, dtype, queue=y.queue)
         for to in (target[: expected.size], target[::2], target[::-2]):
@@ -85,7 +85,7 @@ def test_copies_between_two_devices_are_right(
             usmx.copy_async(to, x[part]).wait()
             np.testing.assert_array_equal(to.to_numpy(), expected)
     finally:
-        usmx._usmx._set_staging(None)
+        usmx._usmx._Testing.set_staging(None)
 
 
 class Described:

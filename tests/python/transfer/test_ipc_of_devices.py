@@ -35,7 +35,7 @@ def used():
             process_memory.calls()
         yield
         gc.collect()
-        _usmx._process_left()
+        _usmx._Testing.free_left_process_memory()
 
 
 @pytest.fixture
@@ -197,12 +197,12 @@ def test_the_owner_keeps_memory_until_its_receivers_are_gone(run):
     assert run.answer() == 3
     del x
     gc.collect()
-    assert _usmx._process_left() == 1
+    assert _usmx._Testing.free_left_process_memory() == 1
     run.orders.put("look")
     assert run.answer() == 3
     run.orders.put("end")
     process.join(100)
-    assert _usmx._process_left() == 0
+    assert _usmx._Testing.free_left_process_memory() == 0
 
 
 def test_a_receiver_that_is_killed_leaves_the_owner_alone(run):
@@ -214,7 +214,7 @@ def test_a_receiver_that_is_killed_leaves_the_owner_alone(run):
     assert x.tolist() == [3, 4]
     del x
     gc.collect()
-    assert _usmx._process_left() == 0
+    assert _usmx._Testing.free_left_process_memory() == 0
 
 
 def test_memory_outlives_an_owner_that_is_killed_once_it_is_open(run):
@@ -289,7 +289,7 @@ def test_nothing_is_left():
         pickle.loads(sent(x)).open()
     del x
     gc.collect()
-    assert _usmx._process_left() == 0
+    assert _usmx._Testing.free_left_process_memory() == 0
     assert len(os.listdir("/proc/self/fd")) <= before + 2
 
 

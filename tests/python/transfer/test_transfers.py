@@ -211,7 +211,7 @@ def test_everything_may_be_dropped_while_the_copy_waits(kind):
         np.full(30000, -1, "i4")  # would be where the source was
         assert gone() is not None
     np.testing.assert_array_equal(result.to_numpy(), numbers)
-    usmx._usmx._collect()
+    usmx._usmx._Testing.collect()
     gc.collect()
     assert gone() is None
 
@@ -296,7 +296,7 @@ def test_pitched_rows(kind, source):
 def test_staging_moves_the_same_elements(blocks):
     numbers = np.arange(60000, dtype="i4").reshape(200, 300)
     a = usmx.empty((200, 300), "i4", usm_type="device")
-    usmx._usmx._set_staging((5000, 1000, blocks))
+    usmx._usmx._Testing.set_staging((5000, 1000, blocks))
     try:
         for src in (numbers, np.asfortranarray(numbers), numbers.astype("f8"), numbers[:, ::-1]):
             usmx.fill(a, -1)
@@ -308,7 +308,7 @@ def test_staging_moves_the_same_elements(blocks):
             usmx.copy(out.T, a)
             np.testing.assert_array_equal(out.T, src)
     finally:
-        usmx._usmx._set_staging(None)
+        usmx._usmx._Testing.set_staging(None)
 
 
 def test_threads_copy_at_once():

@@ -94,7 +94,7 @@ def test_cancelling_a_task_leaves_the_command_alone(queue, device_array):
 
 
 def test_an_event_is_awaited_after_all_memory_was_drained(queue, device_array):
-    usmx._usmx._drain()
+    usmx._usmx._Testing.drain()
     gate = Gate(queue)
     filled = usmx.fill_async(device_array, 6)
 

@@ -245,7 +245,7 @@ class Simulation:
         self.kernel = kernel
         key = tuple(key) if isinstance(key, list) else key
         pair = isinstance(key, tuple) and len(key) > 1
-        read: Any = _usmx._launch_range(key, kernel._rank if pair else 0)
+        read: Any = _usmx._LaunchRange.read(key, kernel._rank if pair else 0)
         self.global_range: tuple[int, ...] = read.global_range
         self.local_range: tuple[int, ...] = read.local_range
         self.read = read
@@ -258,7 +258,7 @@ class Simulation:
     ) -> Any:
         """Run all work-items and return an event that is complete."""
         if keywords:
-            _usmx._refuse_keywords(self.kernel.__name__, keywords)
+            _usmx._KernelDispatcher._refuse_keywords(self.kernel.__name__, keywords)
         for event in [depends_on] if hasattr(depends_on, "wait") else depends_on or ():
             event.wait()
         kernel = self.kernel

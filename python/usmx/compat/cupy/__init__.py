@@ -67,7 +67,7 @@ def fuse(*args: Any, kernel_name: str | None = None) -> Any:
 
 def may_share_memory(a: Any, b: Any) -> bool:
     """Whether two arrays may have bytes in common."""
-    return not _usmx._usmx._lie_apart([a, b])
+    return not _usmx._usmx._KernelDispatcher._lie_apart([a, b])
 
 
 shares_memory = may_share_memory

@@ -1,0 +1,141 @@
+// Algorithms over rows of arrays. Each chooses by itself between the host, for small arrays that it
+// can reach, and kernels; src/algorithm has the choice.
+// SPDX-License-Identifier: Apache-2.0
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/stl/vector.h>
+
+#include "algorithm/cumulative.hpp"
+#include "algorithm/select_rows.hpp"
+#include "algorithm/sort_rows.hpp"
+#include "array/ndarray.hpp"
+#include "compute/few.hpp"
+#include "compute/plain_axis.hpp"
+#include "memory/memory.hpp"
+#include "support/error_text.hpp"
+#include "support/gil.hpp"
+#include "support/text.hpp"
+
+namespace usmx::python {
+namespace {
+
+nb::object wrapped(std::optional<array> made) {
+  return made ? wrap_array(*std::move(made)) : nb::none();
+}
+
+/// What an algorithm gives of arrays: with the GIL where the host computes, which takes less time
+/// than to let go of it.
+template <class Run>
+auto run(std::initializer_list<const array*> operands, Run algorithm) {
+  bool are_few = true;
+  for (const array* const a : operands) {
+    remember_ended_work(*a);
+    are_few = are_few && detail::is_few(*a);
+  }
+  if (are_few) return algorithm();
+  const gil_released release;
+  return algorithm();
+}
+
+/// From 0 up; None is the axis of one dimension. The package knows other objects than int, and the
+/// messages.
+int to_axis(nb::handle axis, int rank) {
+  if (const auto plain = plain_or_only_axis(axis, rank)) return *plain;
+  return nb::cast<int>(nb::module_::import_("usmx._namespace._common").attr("to_axis")(axis, rank));
+}
+
+/// An array of numbers, which have an order; the package makes one of other objects, or refuses.
+array sortable(nb::handle x) {
+  if (is_ready<ndarray>(x) && !nb::inst_ptr<ndarray>(x)->dtype().is_record()) return value_of(x);
+  return value_of(nb::module_::import_("usmx._namespace.sorting").attr("sortable")(x));
+}
+
+nb::object sort(nb::handle x, nb::handle axis, bool descending, bool values, bool places) {
+  const array a = sortable(x);
+  const detail::sort_request wanted{to_axis(axis, a.rank()), descending, values, places,
+                                    values && !places};
+  detail::sorted_elements_of made = run({&a}, [&] { return detail::sort_along(a, wanted); });
+  if (!places) return wrapped(std::move(made.values));
+  if (!values) return wrapped(std::move(made.places));
+  return nb::make_tuple(wrapped(std::move(made.values)), wrapped(std::move(made.places)));
+}
+
+nb::object select(nb::handle x, const std::vector<std::int64_t>& kth, nb::handle axis,
+                  nb::handle what) {
+  using detail::selected;
+  const std::string name = to_text(what, "what");
+  const array a = sortable(x);
+  const int at = to_axis(axis, a.rank());
+  const selected wanted = name == "kth"      ? selected::kth
+                          : name == "places" ? selected::places
+                                             : selected::values;
+  return wrap_array(run(
+      {&a}, [&] { return detail::select_along(a, kth, at, wanted, wanted == selected::values); }));
+}
+
+nb::object search(nb::handle sorted, nb::handle values, bool right, nb::handle sorter) {
+  const array line = value_of(sorted), wanted = value_of(values);
+  const array order = sorter.is_none() ? array() : value_of(sorter);
+  return wrap_array(run({&line, &wanted}, [&] {
+    return detail::search_sorted(line, wanted, right, sorter.is_none() ? nullptr : &order);
+  }));
+}
+
+nb::object cumulative(nb::handle x, nb::handle axis, bool product, nb::handle type) {
+  const array a = value_of(x);
+  const int at = to_axis(axis, a.rank());
+  const std::optional<dtype> of = type.is_none() ? std::nullopt : std::optional(to_dtype(type));
+  if (a.elements().dtype().is_record() && !of) {
+    throw type_error("dtype {} is not supported in kernels", shown(nb::str(x.attr("dtype"))));
+  }
+  return wrap_array(
+      run({&a}, [&] { return detail::cumulative(a, at, product, of ? &*of : nullptr); }));
+}
+
+}  // namespace
+
+void bind_algorithms(nb::module_& m) {
+  m.def("_sort", sort, nb::arg("x").none(), nb::arg("axis").none(), nb::arg("descending"),
+        nb::arg("values"), nb::arg("places"),
+        nb::sig("def _sort(x: object, axis: object, descending: bool, values: bool, places: bool) "
+                "-> Any"),
+        "The elements along an axis in order, where each was as int64, or both.");
+  m.def("_search", search, nb::arg("sorted"), nb::arg("values"), nb::arg("right") = false,
+        nb::arg("sorter") = nb::none(),
+        nb::sig("def _search(sorted: ndarray, values: ndarray, right: bool = False, sorter: "
+                "ndarray | None "
+                "= None) -> ndarray"),
+        "How many elements of a sorted array come before each value of its type, or do not come "
+        "after it.");
+  m.def("_cumulative", cumulative, nb::arg("x"), nb::arg("axis").none(), nb::arg("product"),
+        nb::arg("type") = nb::none(),
+        nb::sig("def _cumulative(x: ndarray, axis: object, product: bool, type: DTypeLike = None) "
+                "-> ndarray"),
+        "Sums or products of the elements up to each along an axis.");
+  m.def("_select", select, nb::arg("x"), nb::arg("kth"), nb::arg("axis").none(), nb::arg("what"),
+        nb::sig("def _select(x: object, kth: Sequence[int], axis: object, what: str) -> ndarray"),
+        "The lines of an axis with some places in order ('values'), where their elements were "
+        "('places'), or the elements at these places alone ('kth').");
+  m.def(
+      "_different_or_sorted",
+      [](nb::handle x) {
+        const array a = value_of(x);
+        detail::different_elements found;
+        {
+          const gil_released release;
+          found = detail::different_or_sorted(a);
+        }
+        return nb::make_tuple(wrap_array(std::move(found.values)),
+                              wrapped(std::move(found.starts)));
+      },
+      nb::arg("x"),
+      nb::sig("def _different_or_sorted(x: ndarray) -> tuple[ndarray, ndarray | None]"),
+      "The different elements of a row in order and where each begins, if counting shows them; "
+      "otherwise the sorted row and None.");
+}
+
+}  // namespace usmx::python

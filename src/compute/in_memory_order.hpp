@@ -1,0 +1,48 @@
+// Axes as they stand in memory, for what is computed along one of them: the result has the order of
+// axes that a copy has, as NumPy computes in one.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/kept_order.hpp"
+#include "usmx/array.hpp"
+
+namespace usmx::detail {
+
+/// An array with its axes as they stand in memory, the slowest first: what is computed along one
+/// of them has the result's axes in that order too.
+class in_memory_order {
+ public:
+  explicit in_memory_order(const array& a) : view_(a.elements()), shape_(view_.layout().shape()) {
+    const layout& where = view_.layout();
+    if (where.is_c_contiguous()) return;
+    order_ = order_of_steps(where);
+    if (std::ranges::is_sorted(order_)) {
+      order_.clear();
+      return;
+    }
+    view_ = view_.with_layout(where.permuted(order_), 0);
+  }
+  const any_view& view() const noexcept { return view_; }
+  /// Where an axis is now.
+  int place_of(int axis) const {
+    if (order_.empty()) return axis;
+    return static_cast<int>(std::ranges::find(order_, axis) - order_.begin());
+  }
+  /// What was computed of the view, with the axes at their places.
+  array turned_back(array made) const {
+    if (order_.empty()) return made;
+    return made.with_view(
+        made.elements().with_layout(packed(shape_, order_, made.elements().dtype().itemsize()), 0));
+  }
+
+ private:
+  any_view view_;
+  extents shape_;
+  std::vector<int> order_;  ///< empty for C order
+};
+
+}  // namespace usmx::detail
