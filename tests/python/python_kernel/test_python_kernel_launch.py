@@ -333,7 +333,7 @@ def wide(item, out, x):
     out[k, i, j] = x[k, i, j] + item.get_range(2)
 
 
-# 7 x 32 of 2, rows of 2 x 32 with items beyond, rows that no tile divides, more groups than CUDA has.
+# 7 x 32, 2 x 32 with items beyond, rows that no tile divides, more groups than CUDA has.
 @pytest.mark.parametrize(
     "shape", [(1024, 1026), (1023, 1026), (2050, 770), (515, 515), (70002, 34)]
 )
