@@ -553,10 +553,15 @@ WITH_STOP = OF_ALL.replace("x.size", "{}")
         (f"{OF_ALL}\n        if x[i] == 3: continue\n        {OWN}", False),
         (f"if first > 2:\n        {OF_ALL} {OWN}", False),
         (f"if first > 2: return\n    {OF_ALL} {OWN}", False),
+        (f"if first > 2: raise ValueError\n    {OF_ALL} {OWN}", False),
+        (f"assert first < 99\n    {OF_ALL} {OWN}", False),
         (f"for k in range(first % 3):\n        {OF_ALL} {OWN}", False),
     ],
-    ids=["all", "a number", "an argument", "own stops", "continue", "if", "return", "a loop"],
-)
+    ids=[
+        "all", "a number", "an argument", "own stops", "continue", "if", "return", "raise",
+        "assert", "a loop",
+    ],
+)  # fmt: skip
 def test_items_of_a_group_go_through_a_grid_together_if_all_come(loop, is_together):
     kernel = usmx.kernel(IN_GROUPS.format(loop))
     host = np.random.default_rng(5).integers(0, 8, 61)

@@ -306,7 +306,7 @@ class Loops:
         walk = self.walk
         tree = walk.function.tree
         is_outside = isinstance(tree, ast.FunctionDef) and node in tree.body
-        leaves = any(isinstance(n, ast.Return) for n in ast.walk(tree))
+        leaves = any(isinstance(n, ast.Return | ast.Raise | ast.Assert) for n in ast.walk(tree))
         skips = any(isinstance(n, ast.Continue) for part in node.body for n in ast.walk(part))
         return (
             walk.is_kernel
