@@ -244,3 +244,23 @@ def test_devices_and_kernels_answer_what_programs_ask():
     assert kernel.get_max_threads_per_block(signature) == device.MAX_THREADS_PER_BLOCK
     kernel.recompile()
     kernel.enable_caching()
+
+
+def in_two(x):
+    i, j = cuda.grid(2)
+    x[j, i] = 1
+
+
+def in_three(x):
+    x[cuda.threadIdx.z] = 2
+
+
+def in_one(x):
+    x[cuda.grid(1)] *= 2
+
+
+def test_the_shown_source_has_the_dimensions_that_a_kernel_asks_for():
+    assert "USMX_KERNEL(2) in_two" in cuda.jit(in_two).inspect_source(np.zeros((2, 2)))
+    assert "x(j, i) = 1.0" in cuda.jit(in_two).inspect_source(np.zeros((2, 2)))
+    assert "USMX_KERNEL(3) in_three" in cuda.jit(in_three).inspect_source(np.zeros(2))
+    assert "USMX_KERNEL(1) in_one" in cuda.jit(in_one).inspect_source(np.zeros(2))

@@ -522,3 +522,52 @@ def rounds(item, stop, seen):
 def test_rounds_that_all_items_have_are_together_where_they_add_one_by_one(loop, is_together):
     text = usmx.kernel(ROUNDS.format(loop)).source(5, usmx.zeros(8, dtype="int32"))
     assert ("i_whole" in text) is is_together
+
+
+IN_GROUPS = """
+def rounds(item, x, seen, stop):
+    own = usmx.local.array(8, usmx.int32)
+    first = item.get_local_id(0)
+    if first < 8:
+        own[first] = 0
+    usmx.barrier()
+    {}
+    usmx.barrier()
+    if first < 8:
+        usmx.atomic.add(seen, first, own[first])
+"""
+OWN = "usmx.atomic.add(own, x[i], 1)"
+OF_ALL = "for i in range(item.get_global_id(0), x.size, item.get_global_range(0)):"
+WITH_STOP = OF_ALL.replace("x.size", "{}")
+
+
+# A barrier in each round lets the items of a group read their neighbours' memory together. All of
+# them have to come to it.
+@pytest.mark.parametrize(
+    ("loop", "is_together"),
+    [
+        (f"{OF_ALL} {OWN}", True),
+        (f"{WITH_STOP.format(40)} {OWN}", True),
+        (f"{WITH_STOP.format('stop')} {OWN}", True),
+        (f"{WITH_STOP.format('min(first + 30, x.size)')} {OWN}", False),
+        (f"{OF_ALL}\n        if x[i] == 3: continue\n        {OWN}", False),
+        (f"if first > 2:\n        {OF_ALL} {OWN}", False),
+        (f"if first > 2: return\n    {OF_ALL} {OWN}", False),
+        (f"if first > 2: raise ValueError\n    {OF_ALL} {OWN}", False),
+        (f"assert first < 99\n    {OF_ALL} {OWN}", False),
+        (f"for k in range(first % 3):\n        {OF_ALL} {OWN}", False),
+    ],
+    ids=[
+        "all", "a number", "an argument", "own stops", "continue", "if", "return", "raise",
+        "assert", "a loop",
+    ],
+)  # fmt: skip
+def test_items_of_a_group_go_through_a_grid_together_if_all_come(loop, is_together):
+    kernel = usmx.kernel(IN_GROUPS.format(loop))
+    host = np.random.default_rng(5).integers(0, 8, 61)
+    x, seen = usmx.asarray(host.astype(np.int32)), usmx.zeros(8, dtype="int32")
+    text = kernel.source(x, seen, 61, local=(16,))
+    assert ("go on together" in text) is is_together
+    if loop == f"{OF_ALL} {OWN}":
+        kernel[32, (16,)](x, seen, 61).wait()
+        np.testing.assert_array_equal(seen.to_numpy(), np.bincount(host, minlength=8))

@@ -319,3 +319,36 @@ def test_each_item_of_long_rows_runs_once(kernel):
         got = out.to_numpy()
         np.testing.assert_array_equal(got[:, :columns].reshape(-1), np.arange(1, 3 * columns + 1))
         assert not got[:, columns:].any()
+
+
+@usmx.kernel
+def around(item, out, x):
+    i, j = item.get_id(0) + 1, item.get_id(1) + 1
+    out[i, j] = x[i - 1, j] + x[i + 1, j]
+
+
+@usmx.kernel
+def wide(item, out, x):
+    k, i, j = item.get_id(0), item.get_id(1), item.get_id(2)
+    out[k, i, j] = x[k, i, j] + item.get_range(2)
+
+
+# 7 x 32, 2 x 32 with items beyond, rows that no tile divides, more groups than CUDA has.
+@pytest.mark.parametrize(
+    "shape", [(1024, 1026), (1023, 1026), (2050, 770), (515, 515), (70002, 34)]
+)
+def test_tiles_of_a_gpu_have_each_item_once(cuda_forms, shape):
+    host = np.random.default_rng(0).random(shape, dtype="f4")
+    x, out = usmx.asarray(host, usm_type="device"), usmx.zeros(shape, "float32", usm_type="device")
+    around[shape[0] - 2, shape[1] - 2](out, x).wait()
+    wanted = np.zeros(shape, "f4")
+    wanted[1:-1, 1:-1] = host[:-2, 1:-1] + host[2:, 1:-1]
+    np.testing.assert_array_equal(out.to_numpy(), wanted)
+
+
+@pytest.mark.parametrize("shape", [(3, 512, 512), (5, 77, 1000), (2, 64, 4001)])
+def test_tiles_of_a_gpu_are_of_the_last_two_dimensions(cuda_forms, shape):
+    host = np.random.default_rng(0).random(shape, dtype="f4")
+    x, out = usmx.asarray(host, usm_type="device"), usmx.zeros(shape, "float32", usm_type="device")
+    wide[shape](out, x).wait()
+    np.testing.assert_array_equal(out.to_numpy(), host + np.float32(shape[2]))

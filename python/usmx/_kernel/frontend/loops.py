@@ -14,7 +14,7 @@ from ..types.values import ArrayValue, Number, PythonObject, Tuple, Value
 from .assignments import Assignments
 from .elements import Elements, listed
 from .names import Names
-from .walk import Walk, in_order
+from .walk import Walk, in_order, is_of_launch
 
 #: The place of an item among all, along one dimension, and how many there are.
 _GLOBAL_ID = re.compile(r"int64_t\((usmx::nd_item<\d>::)get_global_id(\(\d\))\)")
@@ -277,7 +277,9 @@ class Loops:
                 self.walk.line(f"{self.walk.spell(name)} = {value.code};")
             self.walk.body(node.body)
         if any("usmx::atomic_" in line for line in lines) and self._is_over_grid(node, bounds):
-            self._over_grid(name, counter, bounds, lines)
+            self._over_grid(
+                name, counter, bounds, lines, together=self._goes_together(node, stop, lines)
+            )
             return
         self.walk.line(f"for ({head}; {test}; {move}) {{")
         self.walk.result.lines += lines
@@ -294,8 +296,36 @@ class Loops:
             and not any(isinstance(n, ast.Break) for part in node.body for n in ast.walk(part))
         )
 
+    def _goes_together(self, node: ast.For, stop: Number, lines: list[str]) -> bool:
+        """Whether all items of a group come to the loop, and have as many whole rounds.
+
+        A processor takes the items of a group one vector after the other up to the next barrier,
+        each vector through all of the loop. Its steps are as long as the grid, so that each round
+        reads another page of the memory; a barrier in each round lets neighbours read it together.
+        """
+        walk = self.walk
+        tree = walk.function.tree
+        is_outside = isinstance(tree, ast.FunctionDef) and node in tree.body
+        leaves = any(isinstance(n, ast.Return | ast.Raise | ast.Assert) for n in ast.walk(tree))
+        skips = any(isinstance(n, ast.Continue) for part in node.body for n in ast.walk(part))
+        return (
+            walk.is_kernel
+            and walk.module.grouped
+            and not walk.module.partial
+            and is_outside
+            and not (leaves or skips)
+            and (stop.const is not None or is_of_launch(stop))
+            and not any("barrier" in line for line in lines)
+        )
+
     def _over_grid(
-        self, name: str, counter: str, bounds: tuple[Number, Number, Number], lines: list[str]
+        self,
+        name: str,
+        counter: str,
+        bounds: tuple[Number, Number, Number],
+        lines: list[str],
+        *,
+        together: bool,
     ) -> None:
         """The rounds that all items have, and the last one, which some have.
 
@@ -317,6 +347,10 @@ class Loops:
             for each in (head, again):
                 walk.line(f"for ({each}) {{")
                 walk.result.lines += ["  " + line for line in lines]
+                if together and each is head:
+                    walk.result.lines += ["#ifdef USMX_HOST_CORES"]
+                    walk.line("  usmx::group_barrier();  // neighbours in memory go on together")
+                    walk.result.lines += ["#endif"]
                 walk.line("}")
         walk.line("}")
 

@@ -66,7 +66,7 @@ from .ufuncs import guvectorize, vectorize
 
 reduce = Reduce
 #: ``numba.types``.
-types = types_module()
+types: Any = types_module()
 legacy_default_stream = default_stream
 per_thread_default_stream = default_stream
 implementation = "usmx"

@@ -56,6 +56,22 @@ def names_of(python: Any) -> set[str]:
     return {name for code, _ in codes_of(python, {}) for name in code.co_names}
 
 
+def most_dimensions(python: Any) -> int:
+    """Dimensions of a launch that has all that a kernel asks for."""
+    import dis
+
+    found = [1]
+    for code, _ in codes_of(python, {}):
+        found += [2] * ("y" in code.co_names) + [3] * ("z" in code.co_names)
+        name = ""
+        for one in dis.get_instructions(code):
+            if name in ("grid", "gridsize") and one.argval in (2, 3):
+                found.append(one.argval)
+            if one.opname not in ("PUSH_NULL", "PRECALL", "CACHE"):
+                name = one.argval if isinstance(one.argval, str) else ""
+    return max(found)
+
+
 def is_apart(python: Any) -> bool:
     """Whether a kernel is sure to give the same in blocks of any size: all that it names is known,
     and nothing of it is about blocks, warps, or memory and barriers of blocks."""

@@ -338,7 +338,8 @@ class CUDADispatcher(DeviceFunction):
             As in a launch.
         """
         made = self.made(False, about(_usmx.Device()).warp, ())
-        return made.source(*(unwrapped(a) for a in args))
+        rank = blocks.most_dimensions(self.python)
+        return made.source(*(unwrapped(a) for a in args), rank=rank)
 
     def _no_assembly(self, *_: Any) -> Any:
         raise NotImplementedError(

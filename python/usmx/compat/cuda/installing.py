@@ -9,8 +9,8 @@ import sys
 import types
 from typing import Any
 
+from .._standing_in import StandsIn
 from ..numba_types import TYPES, from_dtype
-from ..standing_in import StandsIn
 
 #: Of the packages that are replaced; with a dot behind it, of their parts too.
 _NAME = "numba.cuda"

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from ..standing_in import run
+from .._standing_in import run
 from .installing import install
 
 

@@ -386,9 +386,13 @@ class _Runtime:
 
     is_hip = False
     CUDARuntimeError = CUDARuntimeError
-    memcpyHostToHost, memcpyHostToDevice, memcpyDeviceToHost, memcpyDeviceToDevice = range(4)
+    memcpyHostToHost = 0
+    memcpyHostToDevice = 1
+    memcpyDeviceToHost = 2
+    memcpyDeviceToDevice = 3
     memcpyDefault = 4
-    streamDefault, streamNonBlocking = range(2)
+    streamDefault = 0
+    streamNonBlocking = 1
 
     @staticmethod
     def getDeviceCount() -> int:

@@ -7,7 +7,7 @@ import importlib
 import types
 from typing import Any
 
-from ..standing_in import StandsIn
+from .._standing_in import StandsIn
 
 #: Parts of the two packages that programs import by name.
 _PARTS = {
