@@ -301,9 +301,7 @@ bool are_here(const array& a) noexcept {
 
 }  // namespace
 
-bool is_few(const array& a) noexcept {
-  return a.elements().size() <= most_on_host && are_here(a);
-}
+bool is_few(const array& a) noexcept { return a.elements().size() <= most_on_host && are_here(a); }
 
 bool has_rows_on_host(const array& a) noexcept {
   const layout& where = a.elements().layout();
