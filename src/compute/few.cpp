@@ -795,15 +795,10 @@ array copy_selected(const array& a, const few_selected& selected,
   const std::int64_t each = item_bytes(a), bytes = each * selected.length;
   array out = like(a, shape, a.elements().dtype());
   auto* to = elements_of<std::byte>(out);
-  auto copy = [&] {
-    for (std::int64_t k = 0; k < selected.count; ++k) {
-      copy_bytes(to, row.as<std::byte>() + selected.begins[k] * each, bytes);
-    }
-  };
-  if (selected.count * selected.length <= most_on_host) {
-    copy();
-  } else {
-    unlocked(copy);
+  // With the lock of the language, also for long rows: threads that give it back for a tenth of a
+  // millisecond wait several for it.
+  for (std::int64_t k = 0; k < selected.count; ++k) {
+    copy_bytes(to, row.as<std::byte>() + selected.begins[k] * each, bytes);
   }
   return out;
 }

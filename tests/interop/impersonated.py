@@ -34,7 +34,8 @@ class Impersonator(types.ModuleType):
 
     @staticmethod
     def array(value, dtype=None, **keywords):
-        return usmx.asarray(numpy.array(value, dtype), usm_type="shared")
+        given = value if isinstance(value, usmx.ndarray) else numpy.array(value, dtype)
+        return usmx.asarray(given, dtype, usm_type="shared", copy=True)
 
     def __getattr__(self, name):
         if name.startswith("__") and name != "__array_namespace_info__":

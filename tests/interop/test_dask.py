@@ -143,6 +143,16 @@ def test_every_array_travels_in_frames(x):
     assert tokenize(back) == tokenize(x.copy("A"))
 
 
+@pytest.mark.parametrize(
+    "name", ["concatenate", "take", "tensordot", "einsum", "empty", "divide", "percentile",
+             "numel", "nannumel"]
+)  # fmt: skip
+def test_dask_finds_each_of_its_functions_of_chunks(name):
+    from dask.array import dispatch
+
+    assert callable(getattr(dispatch, f"{name}_lookup").dispatch(usmx.ndarray))
+
+
 @pytest.mark.parametrize("kind", ["device", "shared"])
 def test_blocks_that_stand_alone_are_not_copied_to_be_joined(kind):
     from dask.array.core import _concatenate2
