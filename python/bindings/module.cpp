@@ -82,7 +82,7 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
   bind_elementwise(m);
   bind_operations(m);
   bind_reductions(m);
-  bind_few(m);
+  bind_small_arrays(m);
   bind_algorithms(m);
   bind_fused(m);
   bind_reduction(m);
