@@ -47,7 +47,7 @@ WALKS = {
 KERNEL = """
 @usmx.kernel
 def twice(item, x):
-    i = item.get_id()
+    i = item.get_id(0)
     x[i] = x[i] * 2
 """
 
