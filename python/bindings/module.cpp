@@ -15,8 +15,7 @@ namespace usmx::python {
 
 void bind_testing(nb::module_& m);              // testing.cpp: for the tests of the package
 void bind_explained_functions(nb::module_& m);  // explained_function.cpp: for the package
-void bind_onemkl(nb::module_& m);               // bind_onemkl.cpp: for the package
-void bind_nvidia(nb::module_& m);               // bind_nvidia.cpp: for the package
+void bind_libraries(nb::module_& m);            // bind_libraries.cpp: for the package
 void bind_process_memory(nb::module_& m);       // bind_process_memory.cpp: for the package
 
 namespace {
@@ -82,13 +81,12 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
   bind_elementwise(m);
   bind_operations(m);
   bind_reductions(m);
-  bind_few(m);
+  bind_small_arrays(m);
   bind_algorithms(m);
   bind_fused(m);
   bind_reduction(m);
   bind_scan(m);
-  bind_onemkl(m);
-  bind_nvidia(m);
+  bind_libraries(m);
   bind_process_memory(m);
   bind_transfers(m);
   bind_python_api(m);

@@ -7,13 +7,14 @@
 #include <string>
 
 #include "algorithm/axes.hpp"
-#include "compute/few.hpp"
 #include "compute/in_memory_order.hpp"
 #include "compute/named_reductions.hpp"
+#include "compute/small_arrays.hpp"
 #include "core/format.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/promotion.hpp"
 #include "usmx/scan.hpp"
+#include "usmx/wait.hpp"
 
 namespace usmx::detail {
 namespace {
@@ -34,12 +35,7 @@ const scan_kernel& kernel(bool product, const dtype& value, const dtype& result)
   return known.emplace(key, std::move(made)).first->second;
 }
 
-}  // namespace
-
-array cumulative(const array& a, int axis, bool product, const dtype* type) {
-  if (type == nullptr && is_few(a)) {
-    if (auto few = scan_few(a, axis, product)) return *std::move(few);
-  }
+array by_kernels(const array& a, int axis, bool product, const dtype* type) {
   const dtype& own = a.elements().dtype();
   const dtype result = type != nullptr ? *type : sum_type(own), value = added_in(result);
   const in_memory_order order(a);
@@ -55,6 +51,17 @@ array cumulative(const array& a, int axis, bool product, const dtype* type) {
   const operand inputs[] = {x};
   kernel(product, value, result).submit(a.queue(), inputs, outputs, order.place_of(axis));
   return order.turned_back(std::move(made));
+}
+
+}  // namespace
+
+array cumulative(const array& a, int axis, bool product, const dtype* type) {
+  if (type == nullptr && is_small(a)) {
+    if (auto few = scan_small(a, axis, product)) return *std::move(few);
+  }
+  array made;
+  unlocked([&] { made = by_kernels(a, axis, product, type); });
+  return made;
 }
 
 }  // namespace usmx::detail

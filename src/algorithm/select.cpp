@@ -23,6 +23,7 @@
 #include "usmx/copy.hpp"
 #include "usmx/elementwise.hpp"
 #include "usmx/error.hpp"
+#include "usmx/wait.hpp"
 
 namespace usmx {
 namespace {
@@ -358,14 +359,16 @@ namespace detail {
 array select_along(const array& a, const std::vector<std::int64_t>& kth, int axis, selected what,
                    bool keeps_order) {
   check_order(a);
-  const auto rows_of = [&](const array& view, int at) {
-    const array rows = with_axis_last(view, at);
-    return turned_back(
+  array made;
+  unlocked([&] {
+    const in_memory_order order(a, keeps_order);
+    const int at = order.place_of(axis);
+    const array rows = with_axis_last(a.with_view(order.view()), at);
+    made = turned_back(
         what == selected::kth ? kth_of_rows(rows, kth) : partition_rows(rows, kth, what), at);
-  };
-  if (!keeps_order) return rows_of(a, axis);
-  const in_memory_order order(a);
-  return order.turned_back(rows_of(a.with_view(order.view()), order.place_of(axis)));
+    if (keeps_order) made = order.turned_back(made);
+  });
+  return made;
 }
 
 }  // namespace detail

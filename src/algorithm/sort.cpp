@@ -15,15 +15,16 @@
 #include "algorithm/rows.hpp"
 #include "algorithm/sort_rows.hpp"
 #include "algorithm/sorted_elements.hpp"
-#include "compute/few.hpp"
 #include "compute/in_memory_order.hpp"
 #include "compute/on_host.hpp"
+#include "compute/small_arrays.hpp"
 #include "core/format.hpp"
 #include "runtime/backend.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/elementwise.hpp"
 #include "usmx/error.hpp"
 #include "usmx/scan.hpp"
+#include "usmx/wait.hpp"
 
 namespace usmx {
 namespace {
@@ -379,6 +380,24 @@ detail::sorted_elements_of sorted(const array& a, bool descending, bool values, 
   return out;
 }
 
+void search_by_kernel(const array& sorted, const array& values, bool right, const array* sorter,
+                      array& out) {
+  if (sorted.size() == 0) {
+    const std::int64_t none = 0;
+    fill_async(values.queue(), out, &none);
+    return;
+  }
+  // The CPU's compiler gets comparisons of bools in loops wrong.
+  const bool is_bool = sorted.elements().dtype().kind() == type_class::boolean;
+  const array line = is_bool ? as_bytes(sorted) : sorted,
+              wanted = is_bool ? as_bytes(values) : values;
+  expression_output outputs[1];
+  outputs[0].given = &out;
+  const operand inputs[] = {wanted, line, line.size(), sorter != nullptr ? *sorter : line};
+  search(right, sorter != nullptr)
+      .submit(values.queue(), std::span(inputs).first(sorter != nullptr ? 4 : 3), outputs);
+}
+
 }  // namespace
 
 namespace detail {
@@ -388,23 +407,23 @@ std::int64_t use_wide_places_from(std::int64_t length) { return wide_from.exchan
 sorted_elements_of sort_along(const array& a, const sort_request& wanted) {
   const auto& [axis, descending, values, places, keeps_order] = wanted;
   const bool in_c_order = a.elements().layout().is_c_contiguous();
-  if (host_accessible(a.kind()) && a.size() <= most_at_high_cost && is_few(a) &&
+  if (host_accessible(a.kind()) && a.size() <= most_at_high_cost && is_small(a) &&
       a.size() < wide_from && (in_c_order || keeps_order || !values)) {
     sorted_elements_of out;
-    if (values) out.values = sort_few(a, axis, descending);
-    if (places) out.places = argsort_few(a, axis, descending);
+    if (values) out.values = sort_small(a, axis, descending);
+    if (places) out.places = argsort_small(a, axis, descending);
     if (out.values.has_value() == values && out.places.has_value() == places) return out;
   }
-  if (!keeps_order || in_c_order || places) {
-    sorted_elements_of out = sorted(with_axis_last(a, axis), descending, values, places);
-    if (out.values) out.values = turned_back(*out.values, axis);
-    if (out.places) out.places = turned_back(*out.places, axis);
-    return out;
-  }
-  const in_memory_order order(a);
-  const int at = order.place_of(axis);
-  const array rows = with_axis_last(a.with_view(order.view()), at);
-  return {order.turned_back(turned_back(*sorted(rows, descending, true, false).values, at)), {}};
+  sorted_elements_of out;
+  unlocked([&] {
+    const bool turns = keeps_order && !in_c_order && !places;
+    const in_memory_order order(a, turns);
+    const int at = order.place_of(axis);
+    out = sorted(with_axis_last(a.with_view(order.view()), at), descending, values, places);
+    if (out.values) out.values = order.turned_back(turned_back(*out.values, at));
+    if (out.places) out.places = turned_back(*out.places, at);
+  });
+  return out;
 }
 
 sorted_elements_of sort_rows(const array& a, bool values, bool places) {
@@ -433,26 +452,12 @@ different_elements different_or_sorted(const array& row) {
 }
 
 array search_sorted(const array& sorted, const array& values, bool right, const array* sorter) {
-  if (sorter == nullptr && is_few(sorted) && is_few(values)) {
-    if (auto few = search_few(sorted, values, right)) return *std::move(few);
+  if (sorter == nullptr && is_small(sorted) && is_small(values)) {
+    if (auto few = search_small(sorted, values, right)) return *std::move(few);
   }
   array out = array::empty(values.queue(), values.shape(), dtype::of<std::int64_t>(),
                            kind_of_results(values));
-  if (values.size() == 0) return out;
-  if (sorted.size() == 0) {
-    const std::int64_t none = 0;
-    fill_async(values.queue(), out, &none);
-    return out;
-  }
-  // The CPU's compiler gets comparisons of bools in loops wrong.
-  const bool is_bool = sorted.elements().dtype().kind() == type_class::boolean;
-  const array line = is_bool ? as_bytes(sorted) : sorted,
-              wanted = is_bool ? as_bytes(values) : values;
-  expression_output outputs[1];
-  outputs[0].given = &out;
-  const operand inputs[] = {wanted, line, line.size(), sorter != nullptr ? *sorter : line};
-  search(right, sorter != nullptr)
-      .submit(values.queue(), std::span(inputs).first(sorter != nullptr ? 4 : 3), outputs);
+  if (values.size() != 0) unlocked([&] { search_by_kernel(sorted, values, right, sorter, out); });
   return out;
 }
 

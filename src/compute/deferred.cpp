@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "compute/few.hpp"
 #include "compute/fused_kernel.hpp"
 #include "compute/fused_rows.hpp"
 #include "compute/named_reductions.hpp"
 #include "compute/operations.hpp"
+#include "compute/small_arrays.hpp"
 #include "compute/value.hpp"
 #include "compute/waiting_reductions.hpp"
 #include "core/aliasing.hpp"
@@ -381,13 +381,13 @@ bool compute_largest(std::vector<source>& sources) {
 std::optional<array> computed_at_once(const sycl::queue& queue, const operation& op,
                                       const operation_types& types, std::span<const source> sources,
                                       const extents& shape, usm_kind kind) {
-  std::array<detail::few_operand, 3> operands;
+  std::array<detail::small_operand, 3> operands;
   for (std::size_t k = 0; k < sources.size(); ++k) {
     operands[k] = {std::get_if<array>(&sources[k]), std::get_if<operand>(&sources[k])};
     if (operands[k].elements == nullptr && operands[k].number == nullptr) return {};
   }
-  return detail::operate_few(queue, op, types, std::span(operands).first(sources.size()), shape,
-                             kind);
+  return detail::operate_small(queue, op, types, std::span(operands).first(sources.size()), shape,
+                               kind);
 }
 
 std::shared_ptr<value> compose(const sycl::queue& queue, const operation& op,
@@ -668,7 +668,7 @@ shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
   }
   const usm_kind kind = kind_of(of);
   if (a != nullptr) {
-    if (auto few = detail::reduce_few(queue, *a, asked, listed, kind)) {
+    if (auto few = detail::reduce_small(queue, *a, asked, listed, kind)) {
       extents result = few->elements().layout().shape();
       return std::make_shared<value>(*std::move(few), operation_types{{}, how.result},
                                      std::move(result));

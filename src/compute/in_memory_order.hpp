@@ -16,9 +16,11 @@ namespace usmx::detail {
 /// of them has the result's axes in that order too.
 class in_memory_order {
  public:
-  explicit in_memory_order(const array& a) : view_(a.elements()), shape_(view_.layout().shape()) {
+  /// Without `turns` the axes stay as they are.
+  explicit in_memory_order(const array& a, bool turns = true)
+      : view_(a.elements()), shape_(view_.layout().shape()) {
     const layout& where = view_.layout();
-    if (where.is_c_contiguous()) return;
+    if (!turns || where.is_c_contiguous()) return;
     order_ = order_of_steps(where);
     if (std::ranges::is_sorted(order_)) {
       order_.clear();

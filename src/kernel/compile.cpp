@@ -44,8 +44,6 @@ constexpr const char* kind_variable = "CL_CONFIG_CPU_TARGET_ARCH";
 
 /// Items of a vector that USMX_SHORT_VECTORS asks for, see kernels/prelude/types.hpp.
 constexpr std::size_t short_vector = 8;
-/// Asks the prelude for the functions of the driver in place of our own: see prelude/math.hpp.
-constexpr const char* driver_math = "-DUSMX_DRIVER_MATH";
 
 /// The compiler's log without the text that the runtime adds around it. The runtime names the
 /// source rtc_<number>.cpp; the number is of no use to users and differs from run to run.
@@ -300,7 +298,7 @@ executable compile_here(const sycl::context& context, const sycl::device& device
       headers.add("usmx/" + std::string(name), std::string(kernel_file(name)));
     }
     // Of the prelude's own, so it stands before it.
-    const bool by_driver = std::erase(options, driver_math) != 0;
+    const bool by_driver = std::erase(options, driver_math_option) != 0;
     headers.add("usmx/options.hpp", take_macros(options));
     options.emplace_back("-idirafterusmx/includes");
     // Included by the command line, not by the text: so the user's lines keep their numbers, and
@@ -309,7 +307,7 @@ executable compile_here(const sycl::context& context, const sycl::device& device
     std::ranges::move(own_headers(source), std::back_inserter(included));
     included.emplace_back("usmx/options.hpp");
     std::vector<std::string> first;
-    if (by_driver) first.emplace_back(driver_math);
+    if (by_driver) first.emplace_back(driver_math_option);
     if (backend_of(device).is_host) {
       first.emplace_back("-DUSMX_HOST_CORES");
       if (takes_short_vectors(device)) {

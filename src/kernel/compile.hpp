@@ -38,6 +38,9 @@ class executable {
   bool apart_;
 };
 
+/// Asks the prelude for the functions of the driver in place of our own: see prelude/math.hpp.
+inline constexpr const char* driver_math_option = "-DUSMX_DRIVER_MATH";
+
 class read_files;
 
 /// Options for every program, before its own: each operation is rounded separately, as in NumPy,

@@ -40,14 +40,14 @@ bool pack_on_device(command_chain& commands, const any_view& dst, const any_view
 /// Copies to the host in turn, of any layouts. False, with nothing submitted, if it cannot.
 bool land_in_turn(command_chain& commands, const any_view& dst, const any_view& src) {
   if (!goes_in_turn(commands) || overlap(dst, src)) return false;
-  if (to_host_in_turn(commands, dst, src)) return true;
+  if (copy_in_turn(commands, dst, src, true)) return true;
   const array packed = device_elements(commands, src.layout().shape(), src.dtype());
   try {
     copy_by_kernel(commands, packed.elements(), src, make_copy_loops(packed.elements(), src));
   } catch (const build_error&) {
     return false;
   }
-  return to_host_in_turn(commands, dst, packed.elements());
+  return copy_in_turn(commands, dst, packed.elements(), true);
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ void from_host(command_chain& commands, const any_view& dst, const any_view& src
   if (stage_from_host(commands, dst, src)) return;
   // A buffer may be a view of the destination: commands that copy must not overlap.
   if (same_bytes(dst.dtype(), src.dtype()) && !overlap(dst, src)) {
-    if (goes_in_turn(commands) && from_host_in_turn(commands, dst, src)) return;
+    if (goes_in_turn(commands) && copy_in_turn(commands, dst, src, false)) return;
     const copy_loops nest = make_copy_loops(dst, src);
     if (has_few_runs(nest, dst.dtype())) return copy_runs(commands, dst, src, nest);
   }

@@ -25,51 +25,39 @@ array block_for(command_chain& commands, std::size_t bytes, std::size_t itemsize
   return block;
 }
 
-template <class Step>
-void call(command_chain& commands, Step step) {
-  commands.then(call_in_turn(commands.queue(), commands.before(), std::move(step)));
-}
-
 }  // namespace
 
 bool goes_in_turn(command_chain& commands) {
   return !commands.is_blocking() && backend_of(commands.queue()).copies_hold_host;
 }
 
-bool to_host_in_turn(command_chain& commands, const any_view& dst, const any_view& src) {
-  if (src.kind() == usm_kind::host) return on_host_in_turn(commands, dst, src), true;
+bool copy_in_turn(command_chain& commands, const any_view& dst, const any_view& src, bool to_host) {
+  const any_view& theirs = to_host ? src : dst;
+  if (theirs.kind() == usm_kind::host) return on_host_in_turn(commands, dst, src), true;
+  const bool is_whole = theirs.layout().is_c_contiguous();
   any_view to = dst;
   any_view from = src;
-  if (!as_bytes(to, from) && !src.layout().is_c_contiguous()) return false;
+  if (!as_bytes(to, from) && !is_whole) return false;
+  const any_view& there = to_host ? from : to;
   std::int64_t most = 0;
-  const array block = block_for(commands, from.nbytes(), from.dtype().itemsize(), most);
-  for_each_part(to, from, most, [&](const any_view& here, const any_view& there) {
-    commands.memcpy(block.data(), there.first_byte(), there.nbytes());
-    call(commands, [here, landed = moved_to(block.data(), there, usm_kind::host)] {
-      convert_on_host(here, landed);
-    });
-  });
-  return true;
-}
-
-bool from_host_in_turn(command_chain& commands, const any_view& dst, const any_view& src) {
-  if (dst.kind() == usm_kind::host) return on_host_in_turn(commands, dst, src), true;
-  any_view to = dst;
-  any_view from = src;
-  if (!as_bytes(to, from) && !dst.layout().is_c_contiguous()) return false;
-  std::int64_t most = 0;
-  const array block = block_for(commands, to.nbytes(), to.dtype().itemsize(), most);
-  for_each_part(to, from, most, [&](const any_view& there, const any_view& here) {
-    call(commands, [here, filled = moved_to(block.data(), there, usm_kind::host)] {
-      convert_on_host(filled, here);
-    });
-    commands.memcpy(there.first_byte(), block.data(), there.nbytes());
+  const array block = block_for(commands, there.nbytes(), there.dtype().itemsize(), most);
+  for_each_part(to, from, most, [&](const any_view& into, const any_view& of) {
+    const any_view& part = to_host ? of : into;
+    const any_view between = moved_to(block.data(), part, usm_kind::host);
+    if (to_host) {
+      commands.memcpy(block.data(), part.first_byte(), part.nbytes());
+      on_host_in_turn(commands, into, between);
+    } else {
+      on_host_in_turn(commands, between, of);
+      commands.memcpy(part.first_byte(), block.data(), part.nbytes());
+    }
   });
   return true;
 }
 
 void on_host_in_turn(command_chain& commands, const any_view& dst, const any_view& src) {
-  call(commands, [dst, src] { convert_on_host(dst, src); });
+  commands.then(
+      call_in_turn(commands.queue(), commands.before(), [dst, src] { convert_on_host(dst, src); }));
 }
 
 }  // namespace usmx::detail

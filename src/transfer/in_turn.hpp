@@ -11,12 +11,11 @@ namespace usmx::detail {
 /// Whether copies of the chain go this way: its caller does not wait, and the driver would.
 bool goes_in_turn(command_chain& commands);
 
-/// From memory that the device reaches and whose elements are contiguous in C order, or both sides
-/// contiguous with the same bytes; `dst` has any layout and type. False, with nothing submitted, if
-/// neither holds.
-bool to_host_in_turn(command_chain& commands, const any_view& dst, const any_view& src);
-/// The reverse. The elements of `src` are read when the command runs.
-bool from_host_in_turn(command_chain& commands, const any_view& dst, const any_view& src);
+/// Between memory of the host and memory that the device reaches, whose elements are contiguous in
+/// C order, or both sides are contiguous with the same bytes; the host's side has any layout and
+/// type, and its elements are read when the command runs. False, with nothing submitted, if neither
+/// holds.
+bool copy_in_turn(command_chain& commands, const any_view& dst, const any_view& src, bool to_host);
 /// Between two places of memory that the host can access at any time: it copies when what
 /// comes before has ended.
 void on_host_in_turn(command_chain& commands, const any_view& dst, const any_view& src);

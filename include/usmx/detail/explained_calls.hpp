@@ -70,6 +70,31 @@ class explained_calls {
   /// Called with the error of a call that failed: adds what helps, and leaves the error set.
   static inline void (*after_error)() noexcept = nullptr;
 
+  /// Sets the line that `line(module, error, given, named)` makes of what a call gave in the place
+  /// of the error that is set; leaves that if the line is None.
+  template <class Line>
+  static void tell(std::span<PyObject* const> args, PyObject* names, Line line) noexcept {
+    namespace nb = nanobind;
+    nb::python_error error;
+    try {
+      auto given = nb::steal<nb::list>(PyList_New(0));
+      auto named = nb::steal<nb::dict>(PyDict_New());
+      if (!given.is_valid() || !named.is_valid()) nb::raise_python_error();
+      for (PyObject* const one : args) given.append(nb::handle(one));
+      const Py_ssize_t count = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
+      for (Py_ssize_t k = 0; k < count; ++k)
+        named[nb::handle(PyTuple_GET_ITEM(names, k))] = nb::handle(args.data()[args.size() + k]);
+      const nb::object told = line(nb::module_::import_("usmx._wrong_calls"), error, given, named);
+      if (!told.is_none()) {
+        PyErr_SetObject(PyExc_TypeError, told.ptr());
+        return;
+      }
+    } catch (...) {  // of a process that ends, or without memory: the message of the error it is
+      PyErr_Clear();
+    }
+    error.restore();
+  }
+
   static bool is_function(nanobind::handle object) {
     const std::string_view name = Py_TYPE(object.ptr())->tp_name;
     const std::string_view last = name.substr(name.rfind('.') + 1);
@@ -130,30 +155,12 @@ class explained_calls {
   /// no line for it.
   [[gnu::noinline]] static void explain(PyObject* function, std::span<PyObject* const> args,
                                         PyObject* names) noexcept {
-    namespace nb = nanobind;
     if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) return;
-    nb::python_error error;
-    try {
-      if (is_about_overloads(error)) {
-        auto given = nb::steal<nb::list>(PyList_New(0));
-        auto named = nb::steal<nb::dict>(PyDict_New());
-        if (!given.is_valid() || !named.is_valid()) nb::raise_python_error();
-        for (PyObject* const one : args) given.append(nb::handle(one));
-        const Py_ssize_t count = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
-        for (Py_ssize_t k = 0; k < count; ++k)
-          named[nb::handle(PyTuple_GET_ITEM(names, k))] = nb::handle(args.data()[args.size() + k]);
-        const nb::object line =
-            nb::module_::import_("usmx._wrong_calls")
-                .attr("line_of")(nb::handle(function), given, named, nb::str(error.value()));
-        if (!line.is_none()) {
-          PyErr_SetObject(PyExc_TypeError, line.ptr());
-          return;
-        }
-      }
-    } catch (...) {  // of a process that ends, or without memory: nanobind's message it is
-      PyErr_Clear();
-    }
-    error.restore();
+    tell(args, names, [&](const auto& lines, const auto& error, auto& given, auto& named) {
+      if (!is_about_overloads(error)) return nanobind::object(nanobind::none());
+      return nanobind::object(lines.attr("line_of")(nanobind::handle(function), given, named,
+                                                    nanobind::str(error.value())));
+    });
   }
 
   static inline std::array<vectorcallfunc, most> dispatchers_{};

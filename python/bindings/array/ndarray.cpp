@@ -561,7 +561,7 @@ void bind_array(nb::module_& m) {
       "__setitem__",
       [](nb::handle self, nb::handle key, nb::handle value) {
         const array& a = value_of(self);
-        if (few_put(self, key, value)) return;
+        if (small_put(self, key, value)) return;
         if (is_advanced(key)) {
           nb::module_::import_("usmx._namespace.indexing").attr("put")(self, key, value);
           return;

@@ -181,16 +181,16 @@ class host_elements {
 /// Whether a key has arrays or lists of indices, or bools: `_namespace.indexing` knows those.
 bool is_advanced(nb::handle key);
 /// Whether a key is one of several indices or bools that the host can read, as lists and NumPy's
-/// arrays are (bind_few.cpp).
+/// arrays are (bind_small_arrays.cpp).
 bool holds_host_elements(nb::handle key);
 /// `self[key]` for such a key or an array, where the host computes it; None elsewhere.
-nb::object few_at(nb::handle self, nb::handle key);
+nb::object small_at(nb::handle self, nb::handle key);
 /// `self[key] = value` under the same condition; false if nothing was written.
-bool few_put(nb::handle self, nb::handle key, nb::handle value);
+bool small_put(nb::handle self, nb::handle key, nb::handle value);
 /// A copy in C order under the same condition.
-nb::object few_copy(nb::handle self);
+nb::object small_copy(nb::handle self);
 /// One in another type.
-nb::object few_cast(nb::handle self, const dtype& wanted);
+nb::object small_cast(nb::handle self, const dtype& wanted);
 /// The elements that a key of basic indexing selects. IndexError, TypeError.
 any_view indexed(const any_view& v, nb::handle key);
 /// `self[key]`, of elements that may not be computed yet.

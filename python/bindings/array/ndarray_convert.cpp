@@ -122,7 +122,7 @@ PyObject* get_item(PyObject* self, PyObject* key) noexcept {
     if (!is_ready<ndarray>(key) && !holds_host_elements(key)) {
       return part_of(self, key).release().ptr();
     }
-    nb::object few = few_at(self, key);
+    nb::object few = small_at(self, key);
     if (!few.is_none()) return few.release().ptr();
   } catch (...) {
     PyErr_Clear();
@@ -409,7 +409,7 @@ nb::object as_type(nb::handle self, nb::handle type, nb::handle order, nb::handl
   // What is computed later has the order of its operands.
   const bool is_in_order = !holder.later() && holder.known().elements().layout().is_c_contiguous();
   if (is_in_order ? kept != 'F' : holder.later() && kept == 'K') {
-    nb::object few = wanted == holder.dtype() ? few_copy(self) : few_cast(self, wanted);
+    nb::object few = wanted == holder.dtype() ? small_copy(self) : small_cast(self, wanted);
     if (!few.is_none()) return few;
     if (auto later = cast_later(self, wanted)) return wrap_deferred(*std::move(later));
   }
@@ -426,7 +426,7 @@ nb::object copied_array(nb::handle self, nb::handle order, nb::handle usm_type, 
   const bool is_row = a.elements().rank() < 2;
   if (is_plain &&
       (kept == 'C' || is_row || (kept != 'F' && a.elements().layout().is_c_contiguous()))) {
-    if (nb::object few = few_copy(self); !few.is_none()) return few;
+    if (nb::object few = small_copy(self); !few.is_none()) return few;
   }
   const sycl::queue place =
       queue.is_none() && device.is_none() ? a.queue() : to_place(queue, device);

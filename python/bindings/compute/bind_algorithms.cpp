@@ -1,7 +1,6 @@
 // Algorithms over rows of arrays. Each chooses by itself between the host, for small arrays that it
 // can reach, and kernels; src/algorithm has the choice.
 // SPDX-License-Identifier: Apache-2.0
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,8 +12,8 @@
 #include "algorithm/select_rows.hpp"
 #include "algorithm/sort_rows.hpp"
 #include "array/ndarray.hpp"
-#include "compute/few.hpp"
 #include "compute/plain_axis.hpp"
+#include "compute/small_arrays.hpp"
 #include "memory/memory.hpp"
 #include "support/error_text.hpp"
 #include "support/gil.hpp"
@@ -27,18 +26,18 @@ nb::object wrapped(std::optional<array> made) {
   return made ? wrap_array(*std::move(made)) : nb::none();
 }
 
-/// What an algorithm gives of arrays: with the GIL where the host computes, which takes less time
-/// than to let go of it.
-template <class Run>
-auto run(std::initializer_list<const array*> operands, Run algorithm) {
-  bool are_few = true;
-  for (const array* const a : operands) {
-    remember_ended_work(*a);
-    are_few = are_few && detail::is_few(*a);
-  }
-  if (are_few) return algorithm();
-  const gil_released release;
-  return algorithm();
+/// The value now, with what is known of commands on it: algorithms ask whether the host may read.
+/// They let go of the GIL by themselves where they leave the host.
+array value_now(nb::handle x) {
+  array a = value_of(x);
+  remember_ended_work(a);
+  return a;
+}
+
+/// An attribute as messages show it.
+std::string text_of(nb::handle x, const char* attribute) {
+  const nb::object value = x.attr(attribute);
+  return shown(nb::str(nb::handle(value)));
 }
 
 /// From 0 up; None is the axis of one dimension. The package knows other objects than int, and the
@@ -50,15 +49,15 @@ int to_axis(nb::handle axis, int rank) {
 
 /// An array of numbers, which have an order; the package makes one of other objects, or refuses.
 array sortable(nb::handle x) {
-  if (is_ready<ndarray>(x) && !nb::inst_ptr<ndarray>(x)->dtype().is_record()) return value_of(x);
-  return value_of(nb::module_::import_("usmx._namespace.sorting").attr("sortable")(x));
+  if (is_ready<ndarray>(x) && !nb::inst_ptr<ndarray>(x)->dtype().is_record()) return value_now(x);
+  return value_now(nb::module_::import_("usmx._namespace.sorting").attr("sortable")(x));
 }
 
 nb::object sort(nb::handle x, nb::handle axis, bool descending, bool values, bool places) {
   const array a = sortable(x);
   const detail::sort_request wanted{to_axis(axis, a.rank()), descending, values, places,
                                     values && !places};
-  detail::sorted_elements_of made = run({&a}, [&] { return detail::sort_along(a, wanted); });
+  detail::sorted_elements_of made = detail::sort_along(a, wanted);
   if (!places) return wrapped(std::move(made.values));
   if (!values) return wrapped(std::move(made.places));
   return nb::make_tuple(wrapped(std::move(made.values)), wrapped(std::move(made.places)));
@@ -73,27 +72,27 @@ nb::object select(nb::handle x, const std::vector<std::int64_t>& kth, nb::handle
   const selected wanted = name == "kth"      ? selected::kth
                           : name == "places" ? selected::places
                                              : selected::values;
-  return wrap_array(run(
-      {&a}, [&] { return detail::select_along(a, kth, at, wanted, wanted == selected::values); }));
+  return wrap_array(detail::select_along(a, kth, at, wanted, wanted == selected::values));
 }
 
 nb::object search(nb::handle sorted, nb::handle values, bool right, nb::handle sorter) {
-  const array line = value_of(sorted), wanted = value_of(values);
+  const array line = value_now(sorted), wanted = value_now(values);
   const array order = sorter.is_none() ? array() : value_of(sorter);
-  return wrap_array(run({&line, &wanted}, [&] {
-    return detail::search_sorted(line, wanted, right, sorter.is_none() ? nullptr : &order);
-  }));
+  return wrap_array(
+      detail::search_sorted(line, wanted, right, sorter.is_none() ? nullptr : &order));
 }
 
 nb::object cumulative(nb::handle x, nb::handle axis, bool product, nb::handle type) {
-  const array a = value_of(x);
+  const array a = value_now(x);
+  if (axis.is_none() && a.rank() != 1) {
+    throw value_error("axis: is needed for an array of shape {}", text_of(x, "shape"));
+  }
   const int at = to_axis(axis, a.rank());
   const std::optional<dtype> of = type.is_none() ? std::nullopt : std::optional(to_dtype(type));
   if (a.elements().dtype().is_record() && !of) {
-    throw type_error("dtype {} is not supported in kernels", shown(nb::str(x.attr("dtype"))));
+    throw type_error("dtype {} is not supported in kernels", text_of(x, "dtype"));
   }
-  return wrap_array(
-      run({&a}, [&] { return detail::cumulative(a, at, product, of ? &*of : nullptr); }));
+  return wrap_array(detail::cumulative(a, at, product, of ? &*of : nullptr));
 }
 
 }  // namespace

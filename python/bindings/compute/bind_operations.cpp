@@ -7,9 +7,9 @@
 #include <nanobind/stl/string.h>
 
 #include "array/ndarray.hpp"
-#include "compute/few.hpp"
 #include "compute/on_host.hpp"
 #include "compute/operate.hpp"
+#include "compute/small_arrays.hpp"
 #include "core/format.hpp"
 #include "expression/expression_arguments.hpp"
 #include "kernel/kernel_arguments.hpp"
@@ -158,7 +158,7 @@ std::optional<operand> plain_number(PyObject* o) {
 /// The plain case of few elements: arrays of one shape, kind and queue that are there, and numbers.
 /// Nothing is deferred, and nothing was done where this gives nothing.
 std::optional<array> operate_plain(const operation& op, std::span<PyObject* const> objects) {
-  std::array<detail::few_operand, 3> in;
+  std::array<detail::small_operand, 3> in;
   std::array<std::optional<operand>, 3> numbers;
   std::array<operand_type, 3> types;
   const array* first = nullptr;
@@ -194,8 +194,8 @@ std::optional<array> operate_plain(const operation& op, std::span<PyObject* cons
   const sycl::queue queue = first->queue();
   const extents shape = first->elements().layout().shape();
   try {
-    return detail::operate_few(queue, op, *found, std::span(in).first(objects.size()), shape,
-                               first->kind());
+    return detail::operate_small(queue, op, *found, std::span(in).first(objects.size()), shape,
+                                 first->kind());
   } catch (const std::overflow_error&) {
     return {};  // a number that is compared by value, or one that needs a message
   }

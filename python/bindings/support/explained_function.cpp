@@ -8,10 +8,12 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 
 #include "support/bindings.hpp"
 #include "support/help_link.hpp"
 #include "support/slot_errors.hpp"
+#include "usmx/detail/explained_calls.hpp"
 
 namespace usmx::python {
 namespace {
@@ -30,30 +32,12 @@ explained_function& of(PyObject* object) noexcept {
 }
 
 /// Sets the line in the place of CPython's error; leaves the error of a call that fits.
-[[gnu::noinline]] void explain(const explained_function& door, PyObject* const* args,
-                               std::size_t nargsf, PyObject* names) noexcept {
-  nb::python_error error;
-  try {
-    const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
-    auto given = nb::steal<nb::list>(PyList_New(0));
-    auto named = nb::steal<nb::dict>(PyDict_New());
-    if (!given.is_valid() || !named.is_valid()) nb::raise_python_error();
-    for (Py_ssize_t k = 0; k < count; ++k) given.append(nb::handle(args[k]));
-    const Py_ssize_t others = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
-    for (Py_ssize_t k = 0; k < others; ++k)
-      named[nb::handle(PyTuple_GET_ITEM(names, k))] = nb::handle(args[count + k]);
-    const nb::object line =
-        nb::module_::import_("usmx._wrong_calls")
-            .attr("line_of_python")(nb::handle(door.function), nb::handle(door.name), door.passed,
-                                    given, named);
-    if (!line.is_none()) {
-      PyErr_SetObject(PyExc_TypeError, line.ptr());
-      return;
-    }
-  } catch (...) {  // of a process that ends, or without memory: CPython's message it is
-    PyErr_Clear();
-  }
-  error.restore();
+[[gnu::noinline]] void explain(const explained_function& door, std::span<PyObject* const> args,
+                               PyObject* names) noexcept {
+  explained_calls::tell(args, names, [&](const auto& lines, auto&, auto& given, auto& named) {
+    return nb::object(lines.attr("line_of_python")(nb::handle(door.function), nb::handle(door.name),
+                                                   door.passed, given, named));
+  });
 }
 
 /// Whether the error was raised before the first line of the function: no frame is in its trace.
@@ -75,7 +59,7 @@ PyObject* call(PyObject* self, PyObject* const* args, std::size_t nargsf, PyObje
   if (result == nullptr) [[unlikely]] {
     restore_memory_error();
     if (is_about_call(door.function)) {
-      explain(door, args, nargsf, names);
+      explain(door, {args, static_cast<std::size_t>(PyVectorcall_NARGS(nargsf))}, names);
       add_help_link();
     }
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/text.hpp"
 
+#include "kernel/compile.hpp"
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
 #include "support/self.hpp"
@@ -40,7 +41,7 @@ std::vector<std::string> to_options(nb::handle obj) {
 
 std::vector<std::string> to_options(nb::handle obj, bool contract, bool driver_math) {
   auto options = to_options(obj);
-  if (driver_math) options.insert(options.begin(), "-DUSMX_DRIVER_MATH");
+  if (driver_math) options.insert(options.begin(), detail::driver_math_option);
   if (contract) options.insert(options.begin(), "-ffp-contract=fast");
   return options;
 }

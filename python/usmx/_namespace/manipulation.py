@@ -464,7 +464,7 @@ def concat(
         and dtype is None
         and casting == "same_kind"
         and _are_few(arrays)
-        and (few := _usmx._few_join(arrays, axis, False)) is not None
+        and (few := _usmx._small_join(arrays, axis, False)) is not None
     ):
         return few
     into = to_out(out)
@@ -587,7 +587,7 @@ def stack(
         and dtype is None
         and casting == "same_kind"
         and _are_few(arrays)
-        and (few := _usmx._few_join(arrays, axis, True)) is not None
+        and (few := _usmx._small_join(arrays, axis, True)) is not None
     ):
         return few
     given = as_arrays(arrays)
@@ -863,7 +863,7 @@ def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> ndarray:
     >>> print(usmx.repeat(usmx.asarray([1, 2]), 2))
     [1, 1, 2, 2]
     """
-    if (few := _usmx._few_repeat(a, repeats, axis)) is not None:
+    if (few := _usmx._small_repeat(a, repeats, axis)) is not None:
         return few
     import numpy as np
 

@@ -92,7 +92,7 @@ def take(
     [30, 10]
     """
     if mode == "raise" and out is None:
-        few = _usmx._few_take(a, indices, axis)
+        few = _usmx._small_take(a, indices, axis)
         if few is not None:
             return few
     a = as_array(a)
@@ -320,7 +320,7 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
     >>> print(rows, columns)
     [0, 1] [1, 0]
     """
-    if (few := _usmx._few_nonzero(a)) is not None:
+    if (few := _usmx._small_nonzero(a)) is not None:
         return few
     a = as_array(a)
     if a.ndim == 0:
@@ -338,7 +338,7 @@ def flatnonzero(a: Any) -> ndarray:
     [1, 3]
     """
     flat = as_array(a).reshape(-1)
-    few = _usmx._few_nonzero(flat)
+    few = _usmx._small_nonzero(flat)
     return indexing.places(flat) if few is None else few[0]
 
 
@@ -402,7 +402,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarra
     >>> usmx.count_nonzero(usmx.asarray([0, 1, 2])).item()
     2
     """
-    if axis is None and not keepdims and (few := _usmx._few_count(a)) is not None:
+    if axis is None and not keepdims and (few := _usmx._small_count(a)) is not None:
         return few
     a = as_array(a)
     if axis is None and _whole.suits(a, None, "biuf"):

@@ -136,7 +136,7 @@ class _Found:
         return ends - self.starts
 
 
-class _FewFound:
+class _SmallFound:
     """The same of a few elements, which the host has computed."""
 
     def __init__(self, shape: tuple[int, ...], results: tuple[Any, ...]) -> None:
@@ -152,9 +152,9 @@ class _FewFound:
 def _find(x: Any, equal_nan: bool, places: bool, axis: SupportsIndex | None) -> Any:
     """The different elements, found by the host if they are few."""
     if axis is None:
-        few = _usmx._few_unique(x, equal_nan, places, places, True)
+        few = _usmx._small_unique(x, equal_nan, places, places, True)
         if few is not None:
-            return _FewFound(x.shape, few)
+            return _SmallFound(x.shape, few)
     return _Found(x, equal_nan, places, axis)
 
 

@@ -556,7 +556,7 @@ def var(
         into = to_out(out)
         given = _array(a, "a")
         return written(_variance(given, axis, dtype, by, keepdims, where, mean, into), into)
-    if axis is None and not keepdims and (few := _usmx._few_variance(a, float(by))) is not None:
+    if axis is None and not keepdims and (few := _usmx._small_variance(a, float(by))) is not None:
         return few
     from .._fusion.spelling import cpp
 
@@ -698,7 +698,7 @@ def _place(
     if axis is not None and not isinstance(axis, int):
         axis = index(axis)
     if axis is None and not keepdims:
-        few = _usmx._few_place(x, name == "argmax")
+        few = _usmx._small_place(x, name == "argmax")
         if few is not None:
             return few
     a = _array(x, "a")
@@ -753,9 +753,7 @@ def argmin(
 def _cumulative(
     product: bool, x: Any, axis: SupportsIndex | None, dtype: Any, first: int | None
 ) -> _usmx.ndarray:
-    a = _array(x, "x")
-    if axis is None and a.ndim != 1:
-        raise ValueError(f"axis: is needed for an array of shape {a.shape}")
+    a = x if isinstance(x, _usmx.ndarray) else _array(x, "x")
     done = _usmx._cumulative(a, axis, product, None if dtype is None else to_type(dtype))
     if first is None:
         return done

@@ -77,13 +77,13 @@ TEST(InTurn, CopiesToTheHostInPartsOfAnyLayoutAndType) {
     std::vector<std::int32_t> plain(length, -1);
     behind_a_gate(queue, [&](command_chain& c) {
       c.uses(from);
-      CHECK(to_host_in_turn(c, over(plain), from.elements()));
+      CHECK(copy_in_turn(c, over(plain), from.elements(), true));
     });
     CHECK(plain == numbers());
     std::vector<double> wide(3 * length, -1);
     behind_a_gate(queue, [&](command_chain& c) {
       c.uses(from);
-      CHECK(to_host_in_turn(c, over(wide, length, 3), from.elements()));
+      CHECK(copy_in_turn(c, over(wide, length, 3), from.elements(), true));
     });
     for (std::size_t k = 0; k < wide.size(); ++k) {
       CHECK_EQUAL(wide[k], k % 3 == 0 ? static_cast<double>(k / 3) : -1.0);
@@ -103,7 +103,7 @@ TEST(InTurn, ReadsTheHostWhenItsTurnComes) {
   }));
   chain.uses(to);
   const sycl::event last = run(
-      chain, [&](command_chain& c) { CHECK(from_host_in_turn(c, to.elements(), over(given))); });
+      chain, [&](command_chain& c) { CHECK(copy_in_turn(c, to.elements(), over(given), false)); });
   std::ranges::copy(numbers(3), given.begin());
   open = true;
   wait(last, queue);
@@ -117,8 +117,8 @@ TEST(InTurn, LeavesStridedElementsOfTheDeviceToOthers) {
   const any_view half = whole.elements().sliced(0, 0, length / 2, 2);
   std::vector<std::int32_t> there(length / 2, -1);
   command_chain chain(queue, false);
-  CHECK(!to_host_in_turn(chain, over(there, length / 2), half));
-  CHECK(!from_host_in_turn(chain, half, over(there, length / 2)));
+  CHECK(!copy_in_turn(chain, over(there, length / 2), half, true));
+  CHECK(!copy_in_turn(chain, half, over(there, length / 2), false));
   CHECK(there == std::vector<std::int32_t>(length / 2, -1));
 }
 

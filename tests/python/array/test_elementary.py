@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from backend_row import needs
-from test_few import by_host, equal_bits
+from test_small_arrays import by_host, equal_bits
 
 import usmx
 

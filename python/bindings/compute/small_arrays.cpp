@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "array/ndarray.hpp"
-#include "compute/few.hpp"
 #include "compute/on_host.hpp"
 #include "compute/plain_axis.hpp"
+#include "compute/small_arrays.hpp"
 #include "memory/memory.hpp"
 #include "support/containers.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 /// The array, if it is one of ours whose functions the host computes now, or of which it copies
 /// `rows`. A copy: its object may get other elements where the GIL is released.
-std::optional<array> few_of(nb::handle obj, bool rows = false) {
+std::optional<array> small_array_of(nb::handle obj, bool rows = false) {
   if (!is_ready<ndarray>(obj)) return {};
   const ndarray& holder = *nb::inst_ptr<ndarray>(obj);
   const bool are_many = holder.size() > detail::most_on_host;
@@ -27,7 +27,7 @@ std::optional<array> few_of(nb::handle obj, bool rows = false) {
   array a = holder.known();
   if (!host_accessible(a.kind())) return {};
   remember_ended_work(a);
-  if (!(are_many ? detail::has_rows_on_host(a) : detail::is_few(a))) return {};
+  if (!(are_many ? detail::has_rows_on_host(a) : detail::is_small(a))) return {};
   return a;
 }
 
@@ -38,25 +38,25 @@ nb::object wrapped(std::optional<array> made) {
 /// What `compute(array, axis)` gives.
 template <class Compute>
 nb::object along(nb::handle x, nb::handle axis, Compute compute, bool rows = false) {
-  const std::optional<array> a = few_of(x, rows);
+  const std::optional<array> a = small_array_of(x, rows);
   if (!a) return nb::none();
   const std::optional<int> at = plain_or_only_axis(axis, a->elements().rank());
   return at ? wrapped(compute(*a, *at)) : nb::none();
 }
 
 nb::object unique(nb::handle x, bool equal_nan, bool index, bool inverse, bool counts) {
-  const std::optional<array> a = few_of(x);
+  const std::optional<array> a = small_array_of(x);
   if (!a) return nb::none();
-  auto found = detail::unique_few(*a, equal_nan, index, inverse, counts);
+  auto found = detail::unique_small(*a, equal_nan, index, inverse, counts);
   if (!found) return nb::none();
   return nb::make_tuple(wrap_array(std::move(found->values)), wrapped(std::move(found->first)),
                         wrapped(std::move(found->inverse)), wrapped(std::move(found->counts)));
 }
 
 nb::object nonzero(nb::handle x) {
-  const std::optional<array> a = few_of(x);
+  const std::optional<array> a = small_array_of(x);
   if (!a || a->elements().rank() == 0) return nb::none();
-  auto found = detail::nonzero_few(*a);
+  auto found = detail::nonzero_small(*a);
   if (!found) return nb::none();
   nb::list indices = new_list();
   for (array& of_axis : *found) indices.append(wrap_array(std::move(of_axis)));
@@ -72,38 +72,38 @@ nb::object join(nb::handle arrays, nb::handle axis, bool is_new) {
   std::vector<array> all;
   all.reserve(static_cast<std::size_t>(count));
   for (Py_ssize_t k = 0; k < count; ++k) {
-    std::optional<array> a = few_of(PyTuple_GET_ITEM(items.ptr(), k));
+    std::optional<array> a = small_array_of(PyTuple_GET_ITEM(items.ptr(), k));
     if (!a) return nb::none();
     all.push_back(*std::move(a));
   }
   const std::optional<int> at =
       plain_or_only_axis(axis, all[0].elements().rank() + (is_new ? 1 : 0));
   if (!at) return nb::none();
-  return wrapped(is_new ? detail::stack_few(all, *at) : detail::concat_few(all, *at));
+  return wrapped(is_new ? detail::stack_small(all, *at) : detail::concat_small(all, *at));
 }
 
 }  // namespace
 
-nb::object few_copy(nb::handle self) {
-  const std::optional<array> a = few_of(self);
-  return a ? wrap_array(detail::copy_few(*a)) : nb::none();
+nb::object small_copy(nb::handle self) {
+  const std::optional<array> a = small_array_of(self);
+  return a ? wrap_array(detail::copy_small(*a)) : nb::none();
 }
 
-nb::object few_cast(nb::handle self, const dtype& wanted) {
-  const std::optional<array> a = few_of(self);
-  return a ? wrapped(detail::cast_few(*a, wanted)) : nb::none();
+nb::object small_cast(nb::handle self, const dtype& wanted) {
+  const std::optional<array> a = small_array_of(self);
+  return a ? wrapped(detail::cast_small(*a, wanted)) : nb::none();
 }
 
 namespace {
 
 /// An index, indices or a mask, where the host can read them.
-class few_key {
+class small_key {
  public:
   /// Nothing for other keys, and for those that need a message.
-  static std::optional<few_key> of(nb::handle key) {
-    few_key out;
+  static std::optional<small_key> of(nb::handle key) {
+    small_key out;
     if (is_ready<ndarray>(key)) {
-      out.array_ = few_of(key);
+      out.array_ = small_array_of(key);
       return out.array_ ? std::optional(std::move(out)) : std::nullopt;
     }
     if (!holds_host_elements(key) && !PyLong_CheckExact(key.ptr())) return {};
@@ -143,19 +143,19 @@ bool holds_host_elements(nb::handle key) {
   return buffer != nullptr && buffer->bf_getbuffer != nullptr && !PyBytes_Check(key.ptr());
 }
 
-nb::object few_at(nb::handle self, nb::handle key) {
-  const std::optional<array> a = few_of(self, true);
+nb::object small_at(nb::handle self, nb::handle key) {
+  const std::optional<array> a = small_array_of(self, true);
   if (!a || a->elements().rank() == 0) return nb::none();
-  const std::optional<few_key> by = few_key::of(key);
+  const std::optional<small_key> by = small_key::of(key);
   if (!by || by->elements().rank() == 0 || !by->keeps(a->kind())) return nb::none();
-  return wrapped(detail::at_few(*a, by->elements()));
+  return wrapped(detail::at_small(*a, by->elements()));
 }
 
-bool few_put(nb::handle self, nb::handle key, nb::handle value) {
+bool small_put(nb::handle self, nb::handle key, nb::handle value) {
   if (!is_ready<ndarray>(key) && !holds_host_elements(key)) return false;
-  const std::optional<array> a = few_of(self);
+  const std::optional<array> a = small_array_of(self);
   if (!a || a->elements().rank() == 0) return false;
-  const std::optional<few_key> by = few_key::of(key);
+  const std::optional<small_key> by = small_key::of(key);
   if (!by || by->elements().rank() == 0) return false;
   std::optional<array> values;
   std::unique_ptr<std::byte[]> number;
@@ -163,79 +163,80 @@ bool few_put(nb::handle self, nb::handle key, nb::handle value) {
   if (is_python_number(value)) {
     number = element_of(value, a->elements().dtype());
     from = checked_view(number.get(), a->elements().dtype(), layout(), usm_kind::unknown, true);
-  } else if ((values = few_of(value))) {
+  } else if ((values = small_array_of(value))) {
     from = values->elements();
   } else {
     return false;
   }
   const gil_released released;
-  return detail::put_few(*a, by->elements(), from);
+  return detail::put_small(*a, by->elements(), from);
 }
 
-void bind_few(nb::module_& m) {
+void bind_small_arrays(nb::module_& m) {
   m.def(
-      "_few_take",
+      "_small_take",
       [](nb::handle x, nb::handle indices, nb::handle axis) {
         return along(
             x, axis,
             [indices](const array& a, int at) {
-              const std::optional<few_key> by = few_key::of(indices);
-              return by ? detail::take_few(a, by->elements(), at) : std::nullopt;
+              const std::optional<small_key> by = small_key::of(indices);
+              return by ? detail::take_small(a, by->elements(), at) : std::nullopt;
             },
             true);
       },
       nb::arg("x"), nb::arg("indices").none(), nb::arg("axis").none(),
-      nb::sig("def _few_take(x: object, indices: object, axis: object) -> ndarray | None"),
+      nb::sig("def _small_take(x: object, indices: object, axis: object) -> ndarray | None"),
       "See `usmx.take`.");
   m.def(
-      "_few_repeat",
+      "_small_repeat",
       [](nb::handle x, nb::handle times, nb::handle axis) {
         if (!PyLong_CheckExact(times.ptr())) return nb::object(nb::none());
         int overflow = 0;
         const long long count = PyLong_AsLongLongAndOverflow(times.ptr(), &overflow);
         if (overflow != 0) return nb::object(nb::none());
-        return along(x, axis,
-                     [count](const array& a, int at) { return detail::repeat_few(a, count, at); });
+        return along(x, axis, [count](const array& a, int at) {
+          return detail::repeat_small(a, count, at);
+        });
       },
       nb::arg("x"), nb::arg("times").none(), nb::arg("axis").none(),
-      nb::sig("def _few_repeat(x: object, times: object, axis: object) -> ndarray | None"),
+      nb::sig("def _small_repeat(x: object, times: object, axis: object) -> ndarray | None"),
       "See `usmx.repeat`.");
   m.def(
-      "_few_place",
+      "_small_place",
       [](nb::handle x, bool largest) {
-        const std::optional<array> a = few_of(x);
-        return a ? wrapped(detail::place_few(*a, largest)) : nb::none();
+        const std::optional<array> a = small_array_of(x);
+        return a ? wrapped(detail::place_small(*a, largest)) : nb::none();
       },
       nb::arg("x"), nb::arg("largest"),
-      nb::sig("def _few_place(x: object, largest: bool) -> ndarray | None"),
+      nb::sig("def _small_place(x: object, largest: bool) -> ndarray | None"),
       "See `usmx.argmax` and `usmx.argmin`.");
   m.def(
-      "_few_count",
+      "_small_count",
       [](nb::handle x) {
-        const std::optional<array> a = few_of(x);
-        return a ? wrapped(detail::count_few(*a)) : nb::none();
+        const std::optional<array> a = small_array_of(x);
+        return a ? wrapped(detail::count_small(*a)) : nb::none();
       },
-      nb::arg("x").none(), nb::sig("def _few_count(x: object) -> ndarray | None"),
+      nb::arg("x").none(), nb::sig("def _small_count(x: object) -> ndarray | None"),
       "See `usmx.count_nonzero`.");
   m.def(
-      "_few_variance",
+      "_small_variance",
       [](nb::handle x, double correction) {
-        const std::optional<array> a = few_of(x);
-        return a ? wrapped(detail::variance_few(*a, correction)) : nb::none();
+        const std::optional<array> a = small_array_of(x);
+        return a ? wrapped(detail::variance_small(*a, correction)) : nb::none();
       },
       nb::arg("x"), nb::arg("correction"),
-      nb::sig("def _few_variance(x: object, correction: float) -> ndarray | None"),
+      nb::sig("def _small_variance(x: object, correction: float) -> ndarray | None"),
       "See `usmx.var`.");
-  m.def("_few_nonzero", nonzero, nb::arg("x").none(),
-        nb::sig("def _few_nonzero(x: object) -> tuple[ndarray, ...] | None"),
+  m.def("_small_nonzero", nonzero, nb::arg("x").none(),
+        nb::sig("def _small_nonzero(x: object) -> tuple[ndarray, ...] | None"),
         "See `usmx.nonzero`.");
-  m.def("_few_unique", unique, nb::arg("x").none(), nb::arg("equal_nan"), nb::arg("index"),
+  m.def("_small_unique", unique, nb::arg("x").none(), nb::arg("equal_nan"), nb::arg("index"),
         nb::arg("inverse"), nb::arg("counts"),
-        nb::sig("def _few_unique(x: object, equal_nan: bool, index: bool, inverse: bool, counts: "
+        nb::sig("def _small_unique(x: object, equal_nan: bool, index: bool, inverse: bool, counts: "
                 "bool) -> tuple[ndarray, ndarray | None, ndarray | None, ndarray | None] | None"),
         "See `usmx.unique`: values, indices, inverse indices in one dimension, counts.");
-  m.def("_few_join", join, nb::arg("arrays").none(), nb::arg("axis").none(), nb::arg("is_new"),
-        nb::sig("def _few_join(arrays: object, axis: object, is_new: bool) -> ndarray | None"),
+  m.def("_small_join", join, nb::arg("arrays").none(), nb::arg("axis").none(), nb::arg("is_new"),
+        nb::sig("def _small_join(arrays: object, axis: object, is_new: bool) -> ndarray | None"),
         "See `usmx.concat` and, for a new axis, `usmx.stack`.");
 }
 

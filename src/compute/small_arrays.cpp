@@ -1,7 +1,7 @@
-// See few.hpp. Elements are read in C order, as lines along an axis: `outer` times `length` times
-// `inner` of them.
+// See small_arrays.hpp. Elements are read in C order, as lines along an axis: `outer` times
+// `length` times `inner` of them.
 // SPDX-License-Identifier: Apache-2.0
-#include "compute/few.hpp"
+#include "compute/small_arrays.hpp"
 
 #include <algorithm>
 #include <array>
@@ -44,9 +44,9 @@ class host_room {
 };
 
 /// The elements of an array in C order: where they are if that is how they lie, else copied.
-class row_of_few {
+class row_of_small {
  public:
-  explicit row_of_few(const any_view& v) {
+  explicit row_of_small(const any_view& v) {
     if (v.layout().is_c_contiguous()) {
       first_ = static_cast<const std::byte*>(v.data());
     } else {
@@ -267,7 +267,7 @@ bool are_here(const array& a) noexcept {
 
 }  // namespace
 
-bool is_few(const array& a) noexcept { return a.elements().size() <= most_on_host && are_here(a); }
+bool is_small(const array& a) noexcept { return a.elements().size() <= most_on_host && are_here(a); }
 
 bool has_rows_on_host(const array& a) noexcept {
   const layout& where = a.elements().layout();
@@ -352,11 +352,11 @@ const std::byte* row_on_host(const any_view& v, const dtype& type, host_room& ro
 namespace {
 
 /// The axes of a result, slowest first; nothing for C order, which nearly all have.
-std::vector<int> order_of_result(std::span<const few_operand> operands, const extents& shape) {
+std::vector<int> order_of_result(std::span<const small_operand> operands, const extents& shape) {
   if (shape.size() < 2) return {};
   const layout* layouts[3];
   std::size_t count = 0;
-  for (const few_operand& one : operands) {
+  for (const small_operand& one : operands) {
     if (one.elements != nullptr && one.number == nullptr) {
       layouts[count++] = &one.elements->elements().layout();
     }
@@ -383,10 +383,10 @@ any_view turned_view(const any_view& v, const extents& shape, std::span<const in
 
 }  // namespace
 
-std::optional<array> operate_few(const sycl::queue& queue, const operation& op,
-                                 const operation_types& types,
-                                 std::span<const few_operand> operands, const extents& shape,
-                                 usm_kind kind) {
+std::optional<array> operate_small(const sycl::queue& queue, const operation& op,
+                                   const operation_types& types,
+                                   std::span<const small_operand> operands, const extents& shape,
+                                   usm_kind kind) {
   if (!host_accessible(kind)) return {};
   std::int64_t count = 1;
   for (const std::int64_t length : shape) count *= length;
@@ -475,9 +475,9 @@ array with_shape(const array& made, const extents& shape, std::vector<int> kept,
 
 }  // namespace
 
-std::optional<array> reduce_few(const sycl::queue& queue, const array& a,
-                                const value_reduction& how, const reduction_axes& axes,
-                                usm_kind kind) {
+std::optional<array> reduce_small(const sycl::queue& queue, const array& a,
+                                  const value_reduction& how, const reduction_axes& axes,
+                                  usm_kind kind) {
   const any_view& v = a.elements();
   const extents& shape = v.layout().shape();
   const std::int64_t count = v.size();
@@ -519,7 +519,7 @@ std::optional<array> reduce_few(const sycl::queue& queue, const array& a,
   return with_shape(out, reduced_shape(shape, axes), kept, axes);
 }
 
-std::optional<array> variance_few(const array& a, double correction) {
+std::optional<array> variance_small(const array& a, double correction) {
   const any_view& v = a.elements();
   const dtype type = v.dtype().kind() == type_class::floating ? v.dtype() : dtype::of<double>();
   const host_fold add = fold_on_host("a + b", type);
@@ -553,13 +553,13 @@ std::optional<array> variance_few(const array& a, double correction) {
 
 // --- sorting and places
 
-std::optional<array> sort_few(const array& a, int axis, bool descending) {
+std::optional<array> sort_small(const array& a, int axis, bool descending) {
   const in_memory_order order(a);
   const any_view& v = order.view();
   if (is_bool(a) || v.size() > most_at_high_cost) return {};  // a foreign true need not be 1
   const lines l(v.layout().shape(), order.place_of(axis));
   return with_type(v.dtype(), [&]<class T>(T) -> std::optional<array> {
-    const row_of_few row(v);
+    const row_of_small row(v);
     array out = like(a, v.layout().shape().span(), v.dtype());
     T line[most_at_high_cost];
     l.each([&](std::int64_t first) {
@@ -573,12 +573,12 @@ std::optional<array> sort_few(const array& a, int axis, bool descending) {
   });
 }
 
-std::optional<array> argsort_few(const array& a, int axis, bool descending) {
+std::optional<array> argsort_small(const array& a, int axis, bool descending) {
   const any_view& v = a.elements();
   if (is_bool(a) || v.size() > most_at_high_cost) return {};
   const lines l(v.layout().shape(), axis);
   return with_type(v.dtype(), [&]<class T>(T) -> std::optional<array> {
-    const row_of_few row(v);
+    const row_of_small row(v);
     array out = like(a, dtype::of<std::int64_t>());
     placed<T> line[most_at_high_cost];
     l.each([&](std::int64_t first) {
@@ -592,13 +592,13 @@ std::optional<array> argsort_few(const array& a, int axis, bool descending) {
   });
 }
 
-std::optional<array> search_few(const array& sorted, const array& values, bool right) {
+std::optional<array> search_small(const array& sorted, const array& values, bool right) {
   const any_view& v = sorted.elements();
   if (is_bool(sorted) || v.dtype() != values.elements().dtype()) return {};
   const std::int64_t count = values.elements().size();
   if (v.rank() != 1 || count > most_at_high_cost) return {};
   return with_type(v.dtype(), [&]<class T>(T) -> std::optional<array> {
-    const row_of_few line(v), wanted(values.elements());
+    const row_of_small line(v), wanted(values.elements());
     const T* const first = line.as<T>();
     array out = like(values, dtype::of<std::int64_t>());
     auto* const to = elements_of<std::int64_t>(out);
@@ -613,13 +613,13 @@ std::optional<array> search_few(const array& sorted, const array& values, bool r
   });
 }
 
-std::optional<few_unique> unique_few(const array& a, bool equal_nan, bool first, bool inverse,
-                                     bool counts) {
+std::optional<small_unique> unique_small(const array& a, bool equal_nan, bool first, bool inverse,
+                                         bool counts) {
   const any_view& v = a.elements();
   if (is_bool(a) || v.size() > most_at_high_cost) return {};
-  return with_type(v.dtype(), [&]<class T>(T) -> std::optional<few_unique> {
+  return with_type(v.dtype(), [&]<class T>(T) -> std::optional<small_unique> {
     const std::int64_t count = v.size();
-    const row_of_few row(v);
+    const row_of_small row(v);
     placed<T> line[most_at_high_cost];
     for (std::int64_t k = 0; k < count; ++k) line[k] = {row.as<T>()[k], k};
     sort_placed(line, count, false);
@@ -637,7 +637,7 @@ std::optional<few_unique> unique_few(const array& a, bool equal_nan, bool first,
     const auto integers = [&](std::int64_t length) {
       return like(a, std::span(&length, 1), dtype::of<std::int64_t>());
     };
-    few_unique out{like(a, std::span(&found, 1), v.dtype()), {}, {}, {}};
+    small_unique out{like(a, std::span(&found, 1), v.dtype()), {}, {}, {}};
     if (first) out.first = integers(found);
     if (counts) out.counts = integers(found);
     if (inverse) out.inverse = integers(count);
@@ -653,7 +653,7 @@ std::optional<few_unique> unique_few(const array& a, bool equal_nan, bool first,
   });
 }
 
-std::optional<array> scan_few(const array& a, int axis, bool product) {
+std::optional<array> scan_small(const array& a, int axis, bool product) {
   const in_memory_order order(a);
   const any_view& v = order.view();
   const dtype type = sum_type(v.dtype());
@@ -665,7 +665,7 @@ std::optional<array> scan_few(const array& a, int axis, bool product) {
                   std::is_same_v<T, std::uint32_t>) {
       return {};  // no sum has such a type
     } else {
-      const row_of_few row(v);
+      const row_of_small row(v);
       array out = like(a, v.layout().shape().span(), type);
       cast(elements_of<std::byte>(out), row.as<std::byte>(), v.size());
       (product ? scan_lines<T, true> : scan_lines<T, false>)(elements_of<T>(out), l);
@@ -674,11 +674,11 @@ std::optional<array> scan_few(const array& a, int axis, bool product) {
   });
 }
 
-std::optional<array> place_few(const array& a, bool largest) {
+std::optional<array> place_small(const array& a, bool largest) {
   if (is_bool(a)) return {};
   const any_view& v = a.elements();
   return with_type(v.dtype(), [&]<class T>(T) -> std::optional<array> {
-    const row_of_few row(v);
+    const row_of_small row(v);
     const T* const x = row.as<T>();
     std::int64_t best = 0;
     for (std::int64_t k = 1; k < v.size() && !is_not_a_number(x[best]); ++k) {
@@ -695,7 +695,7 @@ template <class Visit>
 bool each_not_zero(const any_view& v, Visit visit) {
   return with_type(v.dtype(),
                    [&]<class T>(T) -> std::optional<bool> {
-                     const row_of_few row(v);
+                     const row_of_small row(v);
                      for (std::int64_t k = 0; k < v.size(); ++k) {
                        if (row.as<T>()[k] != T(0)) visit(k);
                      }
@@ -715,13 +715,13 @@ std::int64_t item_bytes(const array& a) {
 
 }  // namespace
 
-std::optional<array> count_few(const array& a) {
+std::optional<array> count_small(const array& a) {
   std::int64_t count = 0;
   if (!each_not_zero(a.elements(), [&](std::int64_t) { ++count; })) return {};
   return number_like(a, count);
 }
 
-std::optional<std::vector<array>> nonzero_few(const array& a) {
+std::optional<std::vector<array>> nonzero_small(const array& a) {
   std::int64_t places[most_on_host];
   std::int64_t count = 0;
   if (!each_not_zero(a.elements(), [&](std::int64_t k) { places[count++] = k; })) return {};
@@ -741,7 +741,7 @@ std::optional<std::vector<array>> nonzero_few(const array& a) {
 namespace {
 
 /// What a mask of the same shape, or indices along an axis, select: pieces of neighbours.
-struct few_selected {
+struct small_selected {
   std::int64_t count = 0;   ///< of pieces
   std::int64_t length = 1;  ///< elements of a piece
   /// The number, in C order, of the first element of each.
@@ -776,7 +776,7 @@ struct few_selected {
  private:
   template <class T>
   std::optional<bool> read_inside(const any_view& indices, const lines& l) {
-    const row_of_few row(indices);
+    const row_of_small row(indices);
     for (std::int64_t k = 0; k < indices.size(); ++k) {
       const T index = row.as<T>()[k];
       if (!std::in_range<std::int64_t>(index)) return {};
@@ -789,9 +789,9 @@ struct few_selected {
   }
 };
 
-array copy_selected(const array& a, const few_selected& selected,
+array copy_selected(const array& a, const small_selected& selected,
                     std::span<const std::int64_t> shape) {
-  const row_of_few row(a.elements());
+  const row_of_small row(a.elements());
   const std::int64_t each = item_bytes(a), bytes = each * selected.length;
   array out = like(a, shape, a.elements().dtype());
   auto* to = elements_of<std::byte>(out);
@@ -810,9 +810,9 @@ bool is_mask_of(const any_view& key, const array& a) {
 
 }  // namespace
 
-std::optional<array> take_few(const array& a, const any_view& indices, int axis) {
+std::optional<array> take_small(const array& a, const any_view& indices, int axis) {
   const extents& shape = a.elements().layout().shape();
-  few_selected selected;
+  small_selected selected;
   if (!selected.read_indices(indices, lines(shape, axis), item_bytes(a))) return {};
   std::vector<std::int64_t> lengths(shape.begin(), shape.begin() + axis);
   const extents& by = indices.layout().shape();
@@ -822,17 +822,17 @@ std::optional<array> take_few(const array& a, const any_view& indices, int axis)
   return copy_selected(a, selected, lengths);
 }
 
-std::optional<array> at_few(const array& a, const any_view& key) {
+std::optional<array> at_small(const array& a, const any_view& key) {
   if (key.dtype().kind() != type_class::boolean) {
     // The axes of the indices come first, the others as they stand in memory.
     const layout& where = a.elements().layout();
-    if (where.is_c_contiguous() || where.rank() < 3) return take_few(a, key, 0);
+    if (where.is_c_contiguous() || where.rank() < 3) return take_small(a, key, 0);
     std::vector<int> order = kept_order(where.shape(), std::array{&where});
     std::erase(order, 0);
-    if (std::ranges::is_sorted(order)) return take_few(a, key, 0);
+    if (std::ranges::is_sorted(order)) return take_small(a, key, 0);
     order.insert(order.begin(), 0);
     std::optional<array> made =
-        take_few(a.with_view(a.elements().with_layout(where.permuted(order), 0)), key, 0);
+        take_small(a.with_view(a.elements().with_layout(where.permuted(order), 0)), key, 0);
     if (!made) return {};
     const int more = key.layout().rank() - 1;
     std::vector<int> back(static_cast<std::size_t>(made->elements().rank()));
@@ -843,16 +843,16 @@ std::optional<array> at_few(const array& a, const any_view& key) {
     return made->with_view(
         made->elements().with_layout(made->elements().layout().permuted(back), 0));
   }
-  few_selected selected;
+  small_selected selected;
   if (!is_mask_of(key, a) || !selected.read_mask(key)) return {};
   return copy_selected(a, selected, std::span(&selected.count, 1));
 }
 
-bool put_few(const array& a, const any_view& key, const any_view& value) {
+bool put_small(const array& a, const any_view& key, const any_view& value) {
   const any_view& v = a.elements();
   if (v.read_only() || !v.layout().is_c_contiguous() || value.dtype() != v.dtype()) return false;
   const extents& shape = v.layout().shape();
-  few_selected selected;
+  small_selected selected;
   std::vector<std::int64_t> lengths;
   if (key.dtype().kind() != type_class::boolean) {
     if (!selected.read_indices(key, lines(shape, 0), item_bytes(a))) return false;
@@ -902,7 +902,7 @@ array joined_pieces(std::span<const array> arrays, std::span<const std::int64_t>
   std::int64_t all = 0, before = 0;
   for (const array& a : arrays) all += a.elements().size() / outer * bytes;
   for (const array& a : arrays) {
-    const row_of_few row(a.elements());
+    const row_of_small row(a.elements());
     const traced record(trace_action::copy, [&] {
       trace_subject subject = traced_views(out.elements(), a.elements());
       subject.bytes = a.elements().nbytes();
@@ -940,8 +940,8 @@ bool are_alike(std::span<const array> arrays) {
 
 }  // namespace
 
-array copy_few(const array& a) {
-  const row_of_few row(a.elements());
+array copy_small(const array& a) {
+  const row_of_small row(a.elements());
   array out = like(a, a.elements().dtype());
   const traced record(trace_action::copy, [&] {
     return traced_on(a.queue(), traced_views(out.elements(), a.elements()));
@@ -950,16 +950,16 @@ array copy_few(const array& a) {
   return out;
 }
 
-std::optional<array> cast_few(const array& a, const dtype& type) {
+std::optional<array> cast_small(const array& a, const dtype& type) {
   operation_types types;
   std::ranges::fill(types.operands, type);
   types.result = type;
-  const few_operand one{&a, nullptr};
-  return operate_few(a.queue(), cast_row, types, std::span(&one, 1), a.elements().layout().shape(),
-                     a.kind());
+  const small_operand one{&a, nullptr};
+  return operate_small(a.queue(), cast_row, types, std::span(&one, 1),
+                       a.elements().layout().shape(), a.kind());
 }
 
-std::optional<array> concat_few(std::span<const array> arrays, int axis) {
+std::optional<array> concat_small(std::span<const array> arrays, int axis) {
   if (!are_alike(arrays)) return {};
   const extents& first = arrays[0].elements().layout().shape();
   std::vector<std::int64_t> lengths(first.begin(), first.end());
@@ -975,7 +975,7 @@ std::optional<array> concat_few(std::span<const array> arrays, int axis) {
   return joined_pieces(arrays, lengths, lines(first, axis).outer);
 }
 
-std::optional<array> stack_few(std::span<const array> arrays, int axis) {
+std::optional<array> stack_small(std::span<const array> arrays, int axis) {
   if (!are_alike(arrays)) return {};
   const extents& first = arrays[0].elements().layout().shape();
   for (const array& a : arrays.subspan(1)) {
@@ -989,14 +989,14 @@ std::optional<array> stack_few(std::span<const array> arrays, int axis) {
   return joined_pieces(arrays, lengths, outer);
 }
 
-std::optional<array> repeat_few(const array& a, std::int64_t times, int axis) {
+std::optional<array> repeat_small(const array& a, std::int64_t times, int axis) {
   const any_view& v = a.elements();
   if (times < 0 || times > most_on_host / v.size()) return {};
   const extents& shape = v.layout().shape();
   std::vector<std::int64_t> lengths(shape.begin(), shape.end());
   lengths[static_cast<std::size_t>(axis)] *= times;
   array out = like(a, lengths, v.dtype());
-  const row_of_few row(v);
+  const row_of_small row(v);
   const traced record(trace_action::copy,
                       [&] { return traced_on(a.queue(), traced_views(out.elements(), v)); });
   const lines l(shape, axis);
