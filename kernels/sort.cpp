@@ -65,9 +65,53 @@ USMX_KERNEL(1)
 move_tile(const word* from, word* to, const place* places, place* new_places, const int64_t* before,
           int64_t length, int64_t size, int64_t in_row, int32_t lowest, int32_t is_first,
           uint64_t flip) {
-  usmx::local<usmx::sorting::tile_space<element, place, BITS, ITEMS, EACH>> space;
+  usmx::local<usmx::sorting::tile_space<element, HAS_PLACES, place, BITS, ITEMS, EACH>> space;
+  usmx::local<place[1 << BITS]> shift;
+  const usmx::sorting::tile_of_row tile(uint32_t(usmx::group_id()), {length, size, in_row});
+  const int64_t* const of_row = before + tile.row * in_row * (1 << BITS) + tile.number;
   usmx::sorting::move_tile<own, BITS, HAS_PLACES>(
-      space.get(), (const element*)from, (element*)to, places, new_places, before,
-      {length, size, in_row}, lowest, is_first != 0, word(flip));
+      space.get(), shift.get(), tile, (const element*)from, (element*)to, places, new_places,
+      lowest, is_first != 0, word(flip), [=](int d, uint32_t) { return of_row[d * in_row]; });
+}
+#endif
+
+#ifdef COUNT_DIGITS
+USMX_KERNEL(1)
+count_digits(const word* from, COUNT* counts, int64_t length, int64_t size, int64_t in_row,
+             uint64_t flip) {
+  usmx::local<uint32_t[DIGITS][1 << BITS]> space;
+  usmx::sorting::count_digits<own, BITS, DIGITS>(space.get(), (const element*)from, counts,
+                                                 {length, size, in_row}, word(flip));
+}
+#endif
+
+#ifdef SWEEP_TILE
+USMX_KERNEL(1)
+sweep_tile(const word* from, word* to, const place* places, place* new_places,
+           const int64_t* begins, COUNT* board, COUNT* next, int64_t length, int64_t size,
+           int64_t in_row, int32_t lowest, int32_t is_first, uint64_t flip) {
+  usmx::local<usmx::sorting::tile_space<element, HAS_PLACES, place, BITS, ITEMS, EACH>> space;
+  usmx::local<place[1 << BITS]> shift;
+  usmx::local<COUNT> number;
+  constexpr int values = 1 << BITS;
+  const uint32_t taken = uint32_t(usmx::take_number(number.get(), next));
+  const usmx::sorting::tile_of_row tile(taken, {length, size, in_row});
+  begins += (int64_t(tile.row) * DIGITS + lowest / BITS) * values;
+  board += int64_t(taken) * values;
+  usmx::sorting::move_tile<own, BITS, HAS_PLACES>(
+      space.get(), shift.get(), tile, (const element*)from, (element*)to, places, new_places,
+      lowest, is_first != 0, word(flip), [=](int d, uint32_t count) {
+        return begins[d] +
+               int64_t(usmx::sorting::come_earlier<BITS>(board, tile.number > 0, d, COUNT(count)));
+      });
+}
+#endif
+
+#ifdef SORT_IN_TILE
+USMX_KERNEL(1)
+sort_in_tile(const word* from, word* to, place* places, int32_t length, uint64_t flip) {
+  usmx::local<usmx::sorting::tile_space<element, HAS_PLACES, uint16_t, BITS, ITEMS, EACH>> space;
+  usmx::sorting::sort_in_tile<own, BITS, DIGITS, HAS_PLACES>(
+      space.get(), (const element*)from, (element*)to, places, length, word(flip));
 }
 #endif

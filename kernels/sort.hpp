@@ -7,13 +7,16 @@
 //   sort_rows                   an item sorts whole rows, one after another: for CPUs
 //   count_chunk, move_chunk     a pass over one digit, an item for each chunk of a row: for CPUs
 //   sort_tile                   a group sorts short rows in its local memory
+//   sort_in_tile                a group sorts a longer row, digit by digit, in its local memory
 //   count_tile, move_tile       a pass over one digit, a group for each tile of a row
+//   count_digits, come_earlier  the same without counting in each pass, where groups may wait
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "prelude.hpp"
 #include "prelude/vote.hpp"
+#include "turn.hpp"
 
 namespace usmx::sorting {
 
@@ -62,9 +65,10 @@ inline Word key(Word bits, Word flip) {
   } else if constexpr (Form == form::integer) {
     return Word(bits ^ sign_bit<Word> ^ flip);
   } else {
-    if (is_nan<Form>(bits)) return Word(~Word(0));
-    if (bits == sign_bit<Word>) bits = 0;  // -0
-    return Word((bits & sign_bit<Word> ? Word(~bits) : Word(bits | sign_bit<Word>)) ^ flip);
+    if (Word(bits & Word(~sign_bit<Word>)) == 0) bits = 0;  // -0
+    const Word is_negative = Word(bits >> (8 * sizeof(Word) - 1));
+    const Word ordered = Word(bits ^ Word(Word(Word(0) - is_negative) | sign_bit<Word>) ^ flip);
+    return is_nan<Form>(bits) ? Word(~Word(0)) : ordered;
   }
 }
 /// Complex numbers stand in the order of which of their parts are NaN.
@@ -98,6 +102,23 @@ inline uint32_t digit(parts<Word> z, int lowest, Word flip) {
   if (lowest >= 2 * each) return nan_parts(z);
   if (lowest >= each) return digit<form::floating, Bits>(z.re, lowest - each, flip);
   return digit<form::floating, Bits>(z.im, lowest, flip);
+}
+
+/// An element that no other one comes after, in each digit.
+template <form Form, class Word>
+inline element<Form, Word> last_element(Word flip) {
+  constexpr Word all = Word(~Word(0));
+  if constexpr (Form == form::complex) {
+    return {all, all};  // NaN
+  } else if constexpr (Form == form::truth) {
+    return Word((flip & 1) ^ 1);
+  } else if constexpr (Form == form::natural) {
+    return Word(~flip);
+  } else if constexpr (Form == form::integer) {
+    return Word(Word(~flip) ^ sign_bit<Word>);
+  } else {
+    return all;  // NaN
+  }
 }
 
 // --- an item by itself ---------------------------------------------------------------------------
@@ -501,69 +522,75 @@ template <form Form, int Bits, int Items, int Each, class Word>
 }
 
 /// Local memory for a tile of elements: first counts of each sub-group, then the elements in order.
-template <class Element, class Place, int Bits, int Items, int Each>
+template <class Element, bool Places, class Place, int Bits, int Items, int Each>
 struct tile_space {
   static constexpr int sub_groups = Items / 8;  ///< at the most
+  static constexpr int size = Items * Each;
   union {
     uint16_t counts[sub_groups][1 << Bits];
     struct {
-      Element hand[Items * Each];
-      Place places[Items * Each];
+      Element hand[size];
+      Place places[Places ? size : 1];
     };
   };
-  int64_t shift[1 << Bits];  ///< from an element's place in the tile to that in the row
   uint16_t starts[1 << Bits];
 };
 
-/// Moves the elements of a tile to where their digits are in the row: `before` holds for each digit
-/// and tile how many elements of the row come earlier.
-template <form Form, int Bits, bool Places, int Items, int Each, class Word, class Place>
-[[gnu::always_inline]] inline void move_tile(
-    tile_space<element<Form, Word>, Place, Bits, Items, Each>& space,
-    const element<Form, Word>* from, element<Form, Word>* to, const Place* places,
-    Place* new_places, const int64_t* before, const chunks& cut, int lowest, bool is_first,
-    Word flip) {
-  using Element = element<Form, Word>;
-  constexpr int values = 1 << Bits;
-  static_assert(Items * Each < 65536 && values <= Items);
-  const int item = int(local_id());
-  const int64_t tile = int64_t(group_id());
-  const int64_t begin = cut.begin(tile), row = tile / cut.in_row * cut.length;
-  const int here = int(cut.end(tile) - begin);
-  const int wide = int(sub_group_max_size()), own = item / wide;
-  const ballot_word before_me = items_before();
-  uint16_t* const count = space.counts[own];
-  for (int d = item % wide; d < values; d += wide) count[d] = 0;
-  vote_barrier();
+/// The elements of a tile that an item has in hand: as many as a sub-group has items, `Each` times.
+struct own_elements {
+  int step, first, here;
 
-  // A sub-group has neighbours, as many at once as it has items, and counts for each digit how many
-  // it had before.
-  const int first = own * wide * Each + item % wide;
-  Element mine[Each];
-  uint16_t digits[Each], at[Each];
+  explicit own_elements(int each, int here)
+      : step(int(sub_group_max_size())),
+        first(int(local_id()) / step * each * step + int(local_id()) % step),
+        here(here) {}
+  int at(int e) const { return first + e * step; }
+  bool has(int e) const { return e * step < here - first; }
+  bool are_all(int each) const { return here == each * int(local_range()); }
+};
+
+/// Reads what an item has in hand; `other` is where a tile ends early.
+template <class Element, int Each>
+[[gnu::always_inline]] inline void take(Element (&mine)[Each], const own_elements& own,
+                                        const Element* from, const Element& other) {
+  if (own.are_all(Each)) {
 #pragma clang loop unroll(full)
-  for (int e = 0; e < Each; ++e) {
-    const int k = first + e * wide;
-    if (k < here) mine[e] = from[begin + k];
+    for (int e = 0; e < Each; ++e) mine[e] = from[own.at(e)];
+  } else {
+#pragma clang loop unroll(full)
+    for (int e = 0; e < Each; ++e) mine[e] = own.has(e) ? from[own.at(e)] : other;
   }
+}
+
+/// Where each element that an item has stands in the tile, in the order of a digit.
+/// `before(d, count)` is called by an item for each digit, with how many elements have it.
+template <form Form, int Bits, class Word, class Space, class Element, int Each, class Before>
+[[gnu::always_inline]] inline void rank(Space& space, const own_elements& own,
+                                        const Element (&mine)[Each], int lowest, Word flip,
+                                        uint32_t (&at)[Each], const Before& before) {
+  constexpr int values = 1 << Bits;
+  const int item = int(local_id()), items = int(local_range());
+  const ballot_word before_me = items_before(), all = ballot(true);
+  uint16_t* const count = space.counts[item / own.step];
+  for (int d = item % own.step; d < values; d += own.step) count[d] = 0;
+  vote_barrier();
+  // A sub-group counts for each digit how many it had before.
 #pragma clang loop unroll(full)
   for (int e = 0; e < Each; ++e) {
-    const bool is_there = first + e * wide < here;
-    const uint32_t d = is_there ? digit<Form, Bits>(mine[e], lowest, flip) : 0;
-    const ballot_word same = items_with_same<Bits>(d, ballot(is_there));
+    const uint32_t d = digit<Form, Bits>(mine[e], lowest, flip);
+    const ballot_word same = items_with_same<Bits>(d, all);
     const uint32_t earlier = count[d], among = number_of(ballot_word(same & before_me));
     vote_barrier();
-    if (is_there && among == 0) count[d] = uint16_t(earlier + number_of(same));
+    if (among == 0) count[d] = uint16_t(earlier + number_of(same));
     vote_barrier();
-    digits[e] = uint16_t(d);
-    at[e] = uint16_t(earlier + among);
+    at[e] = d << 16 | (earlier + among);
   }
   group_barrier();
 
   // How many elements of the tile come before: of earlier sub-groups, and of smaller digits.
   uint32_t sum = 0;
   if (item < values) {
-    for (int other = 0; other < Items / wide; ++other) {
+    for (int other = 0; other < items / own.step; ++other) {
       const uint16_t there = space.counts[other][item];
       space.counts[other][item] = uint16_t(sum);
       sum += there;
@@ -572,31 +599,183 @@ template <form Form, int Bits, bool Places, int Items, int Each, class Word, cla
   const uint32_t start = exclusive_scan_sum<2>(sum);
   if (item < values) {
     space.starts[item] = uint16_t(start);
-    const int64_t of_digit = (tile / cut.in_row * values + item) * cut.in_row + tile % cut.in_row;
-    space.shift[item] = row + before[of_digit] - int64_t(start);
+    const bool is_last =
+        digit<Form, Bits>(last_element<Form>(flip), lowest, flip) == uint32_t(item);
+    before(item, is_last ? sum - uint32_t(Space::size - own.here) : sum);
   }
   group_barrier();
 #pragma clang loop unroll(full)
-  for (int e = 0; e < Each; ++e) at[e] += uint16_t(count[digits[e]] + space.starts[digits[e]]);
+  for (int e = 0; e < Each; ++e) {
+    const uint32_t d = at[e] >> 16;
+    at[e] = (at[e] & 0xFFFFu) + count[d] + space.starts[d];
+  }
   group_barrier();
+}
+
+/// A tile of a row: where the row begins, where the tile does in it, and how many elements it has.
+/// In 32 bits, for a long division would be a branch of which votes cannot know that all take it.
+struct tile_of_row {
+  uint32_t row, number;
+  int64_t row_begin, begin;
+  int here;
+
+  tile_of_row(uint32_t tile, const chunks& cut)
+      : row(tile / uint32_t(cut.in_row)),
+        number(tile % uint32_t(cut.in_row)),
+        row_begin(int64_t(row) * cut.length),
+        begin(int64_t(number) * cut.size),
+        here(int(begin + cut.size < cut.length ? cut.size : cut.length - begin)) {}
+};
+
+/// Moves the elements of a tile to where their digits are in the row. `before(d, count)` is how
+/// many elements of the row with the digit, of which the tile has so many, or a smaller one come
+/// earlier.
+template <form Form, int Bits, bool Places, int Items, int Each, class Word, class Place,
+          class Before>
+[[gnu::always_inline]] inline void move_tile(
+    tile_space<element<Form, Word>, Places, Place, Bits, Items, Each>& space,
+    Place (&shift)[1 << Bits], const tile_of_row& tile, const element<Form, Word>* from,
+    element<Form, Word>* to, const Place* places, Place* new_places, int lowest, bool is_first,
+    Word flip, const Before& before) {
+  using Element = element<Form, Word>;
+  static_assert(Items * Each < 65536 && (1 << Bits) <= Items);
+  const int item = int(local_id());
+  const own_elements own(Each, tile.here);
+  from += tile.row_begin + tile.begin;
+  if constexpr (Places) places += tile.row_begin + tile.begin;
+  Element mine[Each];
+  take(mine, own, from, last_element<Form>(flip));
+  uint32_t at[Each];
+  rank<Form, Bits>(space, own, mine, lowest, flip, at,
+                   [&](int d, uint32_t count) { shift[d] = Place(before(d, count)); });
 #pragma clang loop unroll(full)
   for (int e = 0; e < Each; ++e) {
-    const int k = first + e * wide;
-    if (k < here) {
-      space.hand[at[e]] = mine[e];
-      if constexpr (Places) {
-        space.places[at[e]] = is_first ? Place(begin + k - row) : places[begin + k];
-      }
-    }
+    space.hand[at[e]] = mine[e];
+  }
+  if constexpr (Places) {
+    // All are on their way before the first one is put down.
+    Place was[Each];
+#pragma clang loop unroll(full)
+    for (int e = 0; e < Each; ++e) was[e] = Place(tile.begin + own.at(e));
+    if (!is_first) take(was, own, places, Place(0));
+#pragma clang loop unroll(full)
+    for (int e = 0; e < Each; ++e) space.places[at[e]] = was[e];
   }
   group_barrier();
 
   // Neighbours of one digit go to neighbouring places.
-  for (int k = item; k < here; k += Items) {
+  to += tile.row_begin;
+  if constexpr (Places) new_places += tile.row_begin;
+  for (int k = item; k < own.here; k += Items) {
     const Element x = space.hand[k];
-    const int64_t out = space.shift[digit<Form, Bits>(x, lowest, flip)] + k;
+    const uint32_t d = digit<Form, Bits>(x, lowest, flip);
+    const Place out = Place(shift[d] - Place(space.starts[d]) + Place(k));
     to[out] = x;
     if constexpr (Places) new_places[out] = space.places[k];
+  }
+}
+
+// --- with one look at each element in a pass -----------------------------------------------------
+//
+// Where groups that have started go on running, a tile learns from those before it in its row how
+// many of their elements have its digits. So a pass is one kernel, after one that counts the digits
+// of all passes.
+
+/// How often each digit of each pass is in each row; a group for each chunk of a row. `counts` are
+/// 0 before.
+template <form Form, int Bits, int Digits, class Word, class Count>
+[[gnu::always_inline]] inline void count_digits(uint32_t (&space)[Digits][1 << Bits],
+                                                const element<Form, Word>* from, Count* counts,
+                                                const chunks& cut, Word flip) {
+  constexpr int values = 1 << Bits;
+  const int item = int(local_id()), items = int(local_range());
+  const int64_t chunk = int64_t(group_id()), begin = cut.begin(chunk);
+  const int here = int(cut.end(chunk) - begin);
+  uint32_t* const all = &space[0][0];
+  for (int d = item; d < Digits * values; d += items) all[d] = 0;
+  group_barrier();
+  from += begin;
+#pragma clang loop unroll_count(4)
+  for (int k = item; k < here; k += items) {
+    const element<Form, Word> x = from[k];
+#pragma clang loop unroll(full)
+    for (int p = 0; p < Digits; ++p) {
+      atomic_add(&space[p][digit<Form, Bits>(x, p * Bits, flip)], 1u);
+    }
+  }
+  group_barrier();
+  counts += chunk / cut.in_row * (Digits * values);
+  for (int d = item; d < Digits * values; d += items) {
+    if (all[d] != 0) atomic_add(&counts[d], Count(all[d]));
+  }
+}
+
+/// What tiles tell about their digits: how many of them a tile has, later how many there are up to
+/// its end. Two bits say which; 0 before the launch.
+template <class Count>
+struct told {
+  static constexpr int bits = 8 * sizeof(Count) - 2;
+  static constexpr Count own = Count(1) << bits, up_to_end = Count(2) << bits;
+  static constexpr Count number(Count word) { return word & (own - 1); }
+};
+
+/// How many elements of a digit earlier tiles of the row have; tells later ones.
+template <int Bits, class Count>
+inline Count come_earlier(Count* board, bool has_earlier, int d, Count count) {
+  using what = told<Count>;
+  Count* const mine = board + d;
+  Count earlier = 0;
+  if (has_earlier) {
+    atomic_store(mine, Count(count | what::own));
+    for (const Count* other = mine - (1 << Bits);; other -= 1 << Bits) {
+      Count word = atomic_load(other);
+      while (word == 0) word = atomic_load(other);
+      earlier += what::number(word);
+      if ((word & what::up_to_end) != 0) break;
+    }
+  }
+  atomic_store(mine, Count((earlier + count) | what::up_to_end));
+  return earlier;
+}
+
+/// A row that a tile holds: all passes are made in local memory.
+template <form Form, int Bits, int Digits, bool Places, int Items, int Each, class Word,
+          class Place>
+[[gnu::always_inline]] inline void sort_in_tile(
+    tile_space<element<Form, Word>, Places, uint16_t, Bits, Items, Each>& space,
+    const element<Form, Word>* from, element<Form, Word>* to, Place* places, int length,
+    Word flip) {
+  using Element = element<Form, Word>;
+  const int item = int(local_id());
+  const int64_t row = int64_t(group_id()) * length;
+  const own_elements own(Each, length);
+  Element mine[Each];
+  take(mine, own, from + row, last_element<Form>(flip));
+  uint16_t was[Each];
+#pragma clang loop unroll(full)
+  for (int e = 0; e < Each; ++e) was[e] = uint16_t(own.at(e));
+#pragma clang loop unroll(disable)
+  for (int p = 0; p < Digits; ++p) {
+    uint32_t at[Each];
+    rank<Form, Bits>(space, own, mine, p * Bits, flip, at, [](int, uint32_t) {});
+#pragma clang loop unroll(full)
+    for (int e = 0; e < Each; ++e) {
+      space.hand[at[e]] = mine[e];
+      if constexpr (Places) space.places[at[e]] = was[e];
+    }
+    group_barrier();
+    if (p + 1 < Digits) {
+#pragma clang loop unroll(full)
+      for (int e = 0; e < Each; ++e) {
+        mine[e] = space.hand[own.at(e)];
+        if constexpr (Places) was[e] = space.places[own.at(e)];
+      }
+      group_barrier();
+    }
+  }
+  for (int k = item; k < length; k += Items) {
+    to[row + k] = space.hand[k];
+    if constexpr (Places) places[row + k] = Place(space.places[k]);
   }
 }
 

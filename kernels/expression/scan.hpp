@@ -13,6 +13,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../turn.hpp"
 #include "elementwise.hpp"
 #include "loops.hpp"
 
@@ -243,14 +244,6 @@ struct board {
         carries(values + tiles) {}
 };
 
-/// The number of this group, in the order in which groups start.
-template <class Space>
-inline int64_t take_number(Space& space, uint32_t* next) {
-  if (local_id() == 0) space.number = atomic_add(next, uint32_t(1));
-  group_barrier();
-  return int64_t(space.number);
-}
-
 template <class Value>
 inline void tell(Value* where, uint32_t* flag, const Value& value) {
   *where = value;
@@ -384,7 +377,7 @@ template <int Window, int Elements, bool Exclusive, class Value, int Items, int 
                                         const board<Value>& told, const work& w, const Begin& begin,
                                         const Target& target, const Load& load, const Join& join,
                                         const First& first, const Store& store) {
-  const int64_t number = take_number(space, told.next_number);
+  const int64_t number = take_number(space.number, told.next_number);
   const part mine(w, number / w.chunks, number % w.chunks);
   const auto from = begin.at(mine.line);
   const auto to = target.at(mine.line);

@@ -13,12 +13,18 @@ using ballot_word = backend::ballot_word;
 inline ballot_word ballot(bool says) { return backend::ballot(says); }
 /// `sub_group_barrier()` among votes.
 inline void vote_barrier() { backend::sub_group_barrier(); }
+inline ballot_word ballot_of_bit(uint32_t number, int bit) {
+  return backend::ballot_of_bit(number, bit);
+}
 #else
 using ballot_word = uint64_t;
 inline ballot_word ballot(bool says) {
   return reduce_sum<3>(uint64_t(says) << sub_group_local_id());
 }
 inline void vote_barrier() { sub_group_barrier(); }
+inline ballot_word ballot_of_bit(uint32_t number, int bit) {
+  return ballot((number >> bit & 1) != 0);
+}
 #endif
 
 /// The bits of the items before this one. A call on some devices: ask once, not in a loop.
@@ -36,9 +42,8 @@ template <int Bits>
 inline ballot_word items_with_same(uint32_t number, ballot_word there) {
 #pragma clang loop unroll(full)
   for (int bit = 0; bit < Bits; ++bit) {
-    const bool is_set = (number >> bit) & 1;
-    const ballot_word set = ballot(is_set);
-    there &= is_set ? set : ballot_word(~set);
+    const ballot_word others = (number & (1u << bit)) != 0 ? ballot_word(0) : ~ballot_word(0);
+    there &= ballot_of_bit(number, bit) ^ others;
   }
   return there;
 }

@@ -250,12 +250,7 @@ class _DeviceMemory(_usmx._ProcessMemory):
 
     def open(self, place: _Place, descriptor: int, queue: _usmx.Queue) -> _usmx.ndarray:
         _, process = _STATE.unpack(os.pread(descriptor, _STATE.size, 0))
-        try:
-            block = self.opened(queue, place.token, place.nbytes, descriptor, place.handle)
-        except RuntimeError as error:
-            if not Path(f"/proc/{process}").exists():
-                raise GoneError(_gone(process)) from error
-            raise
+        block = self.opened(queue, place.token, place.nbytes, descriptor, place.handle)
         if block is None:
             raise GoneError(_gone(process))
         return block

@@ -36,7 +36,9 @@ using detail::quotient_up;
 constexpr std::int64_t items = 256;  ///< of a group
 /// From here on fewer passes are worth larger tiles, and more counts for each of them.
 constexpr std::int64_t long_row_of_tiles = 1 << 14;
-constexpr std::int64_t short_row = 1024;                      ///< elements that local memory holds
+/// Groups that count a row: each adds its counts once.
+constexpr std::int64_t counting_groups = 2048;
+constexpr std::int64_t short_row = 128;                       ///< elements that local memory holds
 std::atomic<std::int64_t> wide_from = std::int64_t{1} << 32;  ///< 32 bits do not hold such places
 
 detail::own_kernels& kernels() {
@@ -58,7 +60,7 @@ reduction_kernel differing(std::string_view form) {
 
 const scan_kernel& before() {
   static auto& kernel = *new scan_kernel(
-      "uint32 x", "int64 y", {.map = "x", .scan = "a + b", .identity = "0", .exclusive = true},
+      "T x", "int64 y", {.map = "int64_t(x)", .scan = "a + b", .identity = "0", .exclusive = true},
       "sort_before");
   return kernel;
 }
@@ -86,7 +88,13 @@ class sorter {
     const array target = to != nullptr ? *to : new_like_x();
     std::optional<array> found;
     if (!detail::forms_of(queue_).groups_are_loops) {
-      found = length_ <= short_row ? by_group(target) : by_tiles(target);
+      if (length_ <= short_row) {
+        found = by_group(target);
+      } else if (length_ <= items * elements_of_item()) {
+        found = by_group_in_digits(target);
+      } else {
+        found = detail::forms_of(queue_).groups_wait ? by_sweeps(target) : by_tiles(target);
+      }
     } else if (rows_ >= 2 * units || length_ < detail::long_row::least) {
       found = by_item(target, std::min(rows_, 8 * units));
     } else {
@@ -114,9 +122,11 @@ class sorter {
   const kernel& get(const char* name, int bits, bool places, std::int64_t each = 0) const {
     std::vector<std::string> options = elements_.options(wide_, places);
     options.push_back(detail::format("-DBITS={}", bits));
+    options.push_back(detail::format("-DDIGITS={}", elements_.digits(bits)));
     options.push_back(detail::format("-DSHORT={}", short_row));
     options.push_back(detail::format("-DITEMS={}", items));
     options.push_back(detail::format("-DEACH={}", each));
+    options.push_back(detail::format("-DCOUNT=uint{}_t", 8 * word_of_counts().itemsize()));
     return kernels().get(queue_, name, options);
   }
 
@@ -153,7 +163,7 @@ class sorter {
     const auto width = static_cast<std::int64_t>(
         std::max<std::uint64_t>(2, std::bit_ceil(static_cast<std::uint64_t>(length_))));
     const array places = new_places();
-    get("sort_tile", 0, places_)
+    get("sort_tile", 8, places_)
         .enqueue(queue_, in_groups(quotient_up(rows_, short_row / width), items),
                  {x_, target, places, rows_, static_cast<std::int32_t>(length_),
                   static_cast<std::int32_t>(width), flip_});
@@ -185,18 +195,13 @@ class sorter {
   array by_tiles(const array& target) const {
     const bool is_long = length_ >= long_row_of_tiles;
     const int bits = is_long ? 8 : 4;
-    // A tile and its places fit into 48 KiB of local memory.
-    const std::int64_t bytes =
-        std::max<std::int64_t>(wide_ ? 8 : 4, elements_.size * elements_.parts);
-    const std::int64_t each = (is_long ? 16 : 8) * 4 / bytes;
+    const std::int64_t each = elements_of_item() / (is_long ? 1 : 2);
     const std::int64_t size = items * each;
     const std::int64_t in_row = quotient_up(length_, size);
     const std::int64_t groups = rows_ * in_row;
     const std::int64_t shape[] = {rows_, in_row << bits};
     const array counts = array::empty(queue_, shape, dtype::of<std::uint32_t>(), usm_kind::device);
-    std::vector<std::int32_t> digits;
-    for (int k = 0; k < elements_.digits(bits); ++k) digits.push_back(bits * k);
-    return in_passes(target, digits, [&](const pass& p) {
+    return in_passes(target, all_digits(bits), [&](const pass& p) {
       get("count_tile", bits, false, each)
           .enqueue(queue_, in_groups(groups, items),
                    {p.from, counts, length_, size, in_row, p.lowest, flip_});
@@ -208,10 +213,68 @@ class sorter {
     });
   }
 
-  /// The lowest bits of digits that are not equal in all keys; the host waits for these.
-  std::vector<std::int32_t> digits_that_differ(int bits) const {
+  /// Rows of one tile, a group for each: all digits in local memory.
+  array by_group_in_digits(const array& target) const {
+    constexpr int bits = 8;
+    const std::int64_t most = elements_of_item();
+    std::int64_t each = most;
+    while (each > 1 && length_ <= items * each / 2) each /= 2;
+    const array places = new_places();
+    get("sort_in_tile", bits, places_, each)
+        .enqueue(queue_, in_groups(rows_, items),
+                 {x_, target, places, static_cast<std::int32_t>(length_), flip_});
+    return places;
+  }
+
+  /// The same as by tiles where groups may wait for each other: a kernel counts the digits of all
+  /// passes, and each pass is one kernel.
+  array by_sweeps(const array& target) const {
+    constexpr int bits = 8;
+    const std::int64_t each = elements_of_item(), size = items * each;
+    const std::int64_t in_row = quotient_up(length_, size), tiles = rows_ * in_row;
+    const int digits = elements_.digits(bits);
+    const dtype& word = word_of_counts();
+    const std::int64_t chunk = size * std::max<std::int64_t>(1, in_row / counting_groups);
+    const std::int64_t chunks = quotient_up(length_, chunk);
+    const std::int64_t shape[] = {rows_ * digits, std::int64_t{1} << bits};
+    const array counts = array::empty(queue_, shape, word, usm_kind::device);
+    // For each pass what tiles tell, and the number of the next group.
+    const std::int64_t told = tiles << bits;
+    const array boards = new_row(digits * (told + 1), word);
+    constexpr std::uint64_t zero = 0;
+    fill_async(queue_, counts, &zero);
+    fill_async(queue_, boards, &zero);
+    get("count_digits", bits, false)
+        .enqueue(queue_, in_groups(rows_ * chunks, items),
+                 {x_, counts, length_, chunk, chunks, flip_});
+    const array begins = before()(queue_, {counts}, 1);
+    return in_passes(target, all_digits(bits), [&](const pass& p) {
+      const std::int64_t at = p.lowest / bits * (told + 1);
+      get("sweep_tile", bits, places_, each)
+          .enqueue(queue_, in_groups(tiles, items),
+                   {p.from, p.to, p.places, p.new_places, begins, detail::part_of(boards, at, told),
+                    detail::part_of(boards, at + told, 1), length_, size, in_row, p.lowest,
+                    p.is_first, flip_});
+    });
+  }
+  /// Two bits of a word say what it counts.
+  dtype word_of_counts() const {
+    return length_ < (std::int64_t{1} << 30) ? dtype::of<std::uint32_t>()
+                                             : dtype::of<std::uint64_t>();
+  }
+  /// A tile and its places fit into 48 KiB of local memory.
+  std::int64_t elements_of_item() const {
+    return 64 / std::max<std::int64_t>(wide_ ? 8 : 4, elements_.size * elements_.parts);
+  }
+
+  std::vector<std::int32_t> all_digits(int bits) const {
     std::vector<std::int32_t> all;
     for (int k = 0; k < elements_.digits(bits); ++k) all.push_back(bits * k);
+    return all;
+  }
+  /// The lowest bits of digits that are not equal in all keys; the host waits for these.
+  std::vector<std::int32_t> digits_that_differ(int bits) const {
+    const std::vector<std::int32_t> all = all_digits(bits);
     if (all.size() == 1 || elements_.parts > 1) return all;
     const array words = detail::as_words(x_, elements_.word());
     static auto& looks = *new detail::reductions_by_form;  // leaked, as kernels()

@@ -256,10 +256,24 @@ bool is_idle_on_host(const array& a) noexcept {
   return is_theirs_idle;
 }
 
-bool is_small(const array& a) noexcept {
+namespace {
+
+/// Numbers that are ready for the host, of a device that is this processor.
+bool are_here(const array& a) noexcept {
   const any_view& v = a.elements();
-  return v.size() > 0 && v.size() <= most_on_host && v.kind() != usm_kind::unknown &&
-         !v.dtype().is_record() && is_idle_on_host(a) && backend_of(a.queue().get_device()).is_host;
+  return v.size() > 0 && v.kind() != usm_kind::unknown && !v.dtype().is_record() &&
+         is_idle_on_host(a) && backend_of(a.queue().get_device()).is_host;
+}
+
+}  // namespace
+
+bool is_small(const array& a) noexcept {
+  return a.elements().size() <= most_on_host && are_here(a);
+}
+
+bool has_rows_on_host(const array& a) noexcept {
+  const layout& where = a.elements().layout();
+  return where.rank() > 1 && where.is_c_contiguous() && are_here(a);
 }
 
 // --- operations and reductions
@@ -738,12 +752,16 @@ struct small_selected {
   bool read_mask(const any_view& mask) {
     return each_not_zero(mask, [&](std::int64_t k) { begins[count++] = k; });
   }
-  /// False if an index is outside, or if they select many elements.
-  bool read_indices(const any_view& indices, const lines& l) {
+  /// False if an index is outside, or if they select many elements that are not long rows.
+  bool read_indices(const any_view& indices, const lines& l, std::int64_t itemsize) {
     const std::int64_t each = indices.size();
-    if (each == 0 || l.outer * each * l.inner > most_on_host) return false;
+    if (each == 0 || each > most_on_host || l.outer > most_on_host / each) return false;
     count = l.outer * each;
     length = l.inner;
+    if (count > most_on_host / length) {
+      if (length < least_bytes_of_row / itemsize) return false;
+      if (count > most_bytes_of_rows / itemsize / length) return false;
+    }
     const bool are_inside = with_type(indices.dtype(), [&]<class T>(T) -> std::optional<bool> {
                               if constexpr (std::is_integral_v<T>) {
                                 return read_inside<T>(indices, l);
@@ -779,8 +797,15 @@ array copy_selected(const array& a, const small_selected& selected,
   const std::int64_t each = item_bytes(a), bytes = each * selected.length;
   array out = like(a, shape, a.elements().dtype());
   auto* to = elements_of<std::byte>(out);
-  for (std::int64_t k = 0; k < selected.count; ++k) {
-    copy_bytes(to, row.as<std::byte>() + selected.begins[k] * each, bytes);
+  auto copy = [&] {
+    for (std::int64_t k = 0; k < selected.count; ++k) {
+      copy_bytes(to, row.as<std::byte>() + selected.begins[k] * each, bytes);
+    }
+  };
+  if (selected.count * selected.length <= most_on_host) {
+    copy();
+  } else {
+    unlocked(copy);
   }
   return out;
 }
@@ -795,7 +820,7 @@ bool is_mask_of(const any_view& key, const array& a) {
 std::optional<array> take_small(const array& a, const any_view& indices, int axis) {
   const extents& shape = a.elements().layout().shape();
   small_selected selected;
-  if (!selected.read_indices(indices, lines(shape, axis))) return {};
+  if (!selected.read_indices(indices, lines(shape, axis), item_bytes(a))) return {};
   std::vector<std::int64_t> lengths(shape.begin(), shape.begin() + axis);
   const extents& by = indices.layout().shape();
   lengths.insert(lengths.end(), by.begin(), by.end());
@@ -837,7 +862,7 @@ bool put_small(const array& a, const any_view& key, const any_view& value) {
   small_selected selected;
   std::vector<std::int64_t> lengths;
   if (key.dtype().kind() != type_class::boolean) {
-    if (!selected.read_indices(key, lines(shape, 0))) return false;
+    if (!selected.read_indices(key, lines(shape, 0), item_bytes(a))) return false;
     const extents& by = key.layout().shape();
     lengths.assign(by.begin(), by.end());
     lengths.insert(lengths.end(), shape.begin() + 1, shape.end());

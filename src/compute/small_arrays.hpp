@@ -20,6 +20,12 @@ bool is_idle_on_host(const array& a) noexcept;
 /// functions below take such arrays. They make new arrays of the same kind of memory, and give
 /// nothing where the values have to come from a kernel. Axes are inside.
 bool is_small(const array& a) noexcept;
+/// The same for an array in C order of any size, of which the host copies whole rows: one thread
+/// has copied `most_bytes_of_rows` before a kernel on all has started.
+bool has_rows_on_host(const array& a) noexcept;
+inline constexpr std::int64_t most_bytes_of_rows = std::int64_t{2} << 20;
+/// Shorter rows are left to kernels.
+inline constexpr std::int64_t least_bytes_of_row = 1024;
 
 /// An operand: an array, or a number.
 struct small_operand {
@@ -70,8 +76,8 @@ std::optional<array> place_small(const array& a, bool largest);
 std::optional<array> count_small(const array& a);
 /// Their indices along each axis.
 std::optional<std::vector<array>> nonzero_small(const array& a);
-/// The elements at indices along an axis; nothing if one is outside of it. The host reads indices
-/// and masks now.
+/// The elements at indices along an axis, also of an array that only `has_rows_on_host`; nothing if
+/// one is outside of it. The host reads indices and masks now.
 std::optional<array> take_small(const array& a, const any_view& indices, int axis);
 /// The elements where a mask of the same shape is true, or at indices along the first axis.
 std::optional<array> at_small(const array& a, const any_view& key);

@@ -3,7 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace usmx::detail {
 
@@ -17,6 +19,8 @@ struct reduction_shape {
   /// The most elements of a part: few where there are few results to keep all cores busy.
   std::int64_t along_part;
   std::int64_t along_part_of_many;
+  /// From so many parts on they grow; `every`: never.
+  std::int64_t along_parts;
   /// So few elements that a second program takes longer than one group with all of them.
   std::int64_t along_whole;
   int across_items;
@@ -28,15 +32,19 @@ struct reduction_shape {
 
   constexpr std::int64_t part_of(std::int64_t results, std::int64_t count) const noexcept {
     if (results >= 256) return along_part_of_many;
-    return count <= along_whole ? along_whole : along_part;
+    if (count <= along_whole) return along_whole;
+    // Larger parts where there are enough of them for all cores: a group is started for each.
+    return std::clamp(count / along_parts, along_part, along_part_of_many);
   }
   /// So few elements of so many results that each item makes a result.
   constexpr bool are_few(std::int64_t count, std::int64_t results) const noexcept {
     return count <= 2 * along_items && results >= 4 * along_items;
   }
 };
-inline constexpr reduction_shape on_cpu = {16, 8, 16, 4096, 32768, 32768, 16, 16, 4, 512, 0};
-inline constexpr reduction_shape elsewhere = {256, 4, 1, 16384, 65536, 16384, 64, 1, 1, 512, 256};
+inline constexpr std::int64_t every = std::numeric_limits<std::int64_t>::max();
+inline constexpr reduction_shape on_cpu = {16, 8, 16, 4096, 32768, every, 32768, 16, 16, 4, 512, 0};
+inline constexpr reduction_shape elsewhere = {256,   4,  1, 16384, 65536, 1024,
+                                              16384, 64, 1, 1,     512,   256};
 
 /// Whether the items of one group join each of so many rows, of neighbouring elements, in one part.
 constexpr bool are_joined_by_groups(const reduction_shape& d, std::int64_t rows,

@@ -116,9 +116,13 @@ launch_range in_groups(const sycl::queue& queue, const std::string& kernel_name,
                        const launch_range& range, std::size_t most) {
   if (!range.local().empty() || most == 0) return range;
   if (range.rank() != 1) {
-    const auto rows = detail::group_of_rows(detail::forms_of(queue), range.global(), most);
-    if (rows[0] != 0) return launch_range(range.global(), std::span(rows).first(range.rank()));
-    return detail::fit_groups(detail::backend_of(queue), kernel_name, range, most);
+    const auto& backend = detail::backend_of(queue);
+    const auto group = detail::group_of_rows(detail::forms_of(queue), range.global(), most);
+    if (group[0] != 0) {
+      const launch_range cut(range.global(), std::span(group).first(range.rank()));
+      if (detail::are_few(backend, cut)) return cut;
+    }
+    return detail::fit_groups(backend, kernel_name, range, most);
   }
   const std::size_t local = detail::plain_group(detail::forms_of(queue), range.size(), most);
   return local == 0 ? range : launch_range(range.global(), std::span(&local, 1));
@@ -188,6 +192,14 @@ void check_groups(const backend_row& backend, const std::string& kernel_name,
         shape_text(range.global()), shape_text(local), groups, axis, kernel_name, backend.name,
         most));
   }
+}
+
+bool are_few(const backend_row& backend, const launch_range& range) noexcept {
+  const auto global = range.global();
+  for (std::size_t axis = 0; axis + 1 < global.size(); ++axis) {
+    if (global[axis] / range.local()[axis] > backend.most_groups_other) return false;
+  }
+  return true;
 }
 
 launch_range fit_groups(const backend_row& backend, const std::string& kernel_name,

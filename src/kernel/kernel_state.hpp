@@ -28,6 +28,8 @@ void check_groups(const backend_row& backend, const std::string& kernel_name,
 /// the fastest axis if they fit. Throws std::invalid_argument if there are no such groups.
 launch_range fit_groups(const backend_row& backend, const std::string& kernel_name,
                         const launch_range& range, std::size_t most);
+/// Whether a backend takes so many groups along the axes that are not the last one.
+bool are_few(const backend_row& backend, const launch_range& range) noexcept;
 /// Whether the device computes with a type.
 bool computes_with(const sycl::device& device, const dtype& type);
 /// Throws build_error if it does not.

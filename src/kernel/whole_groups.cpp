@@ -16,8 +16,12 @@ std::optional<launch_range> in_whole_groups(const sycl::queue& queue, const laun
   const std::size_t length = global.back();
   if (!range.local().empty() || length < step || length % step == 0) return {};
   const kernel_forms& forms = forms_of(queue);
-  // Shorter rows are groups of their own.
-  if (range.rank() > 1 && length <= (forms.groups_are_loops ? 4096 : 1024)) return {};
+  const std::size_t last = global.size() - 1;
+  const std::size_t rows =
+      range.rank() == 1 ? 1 : rows_of_tile(forms, global[last - 1], range.size());
+  // Shorter rows are groups of their own, or a tenth of the items of tiles would be idle.
+  const std::size_t shortest = forms.groups_are_loops ? 4096 : rows > 1 ? 10 * tile_length : 1024;
+  if (range.rank() > 1 && length <= shortest) return {};
   const std::size_t limit = backend_of(queue).most_groups_other;
   for (const auto n : global.first(global.size() - 1)) {
     if (n == 0 || n > limit) return {};
@@ -25,11 +29,13 @@ std::optional<launch_range> in_whole_groups(const sycl::queue& queue, const laun
   // So many groups that all cores have some.
   constexpr std::size_t enough = 256;
   const std::size_t most = forms.groups_are_loops ? 1024 : 256;
-  const std::size_t local = std::clamp(std::bit_floor(length / enough), step, most);
+  const std::size_t local =
+      rows > 1 ? tile_length : std::clamp(std::bit_floor(length / enough), step, most);
   std::array<std::size_t, 3> items{1, 1, 1}, group{1, 1, 1};
   std::ranges::copy(global, items.begin());
-  items[global.size() - 1] = (length + local - 1) / local * local;
-  group[global.size() - 1] = local;
+  items[last] = (length + local - 1) / local * local;
+  group[last] = local;
+  if (rows > 1) group[last - 1] = rows;
   return launch_range(std::span(items).first(global.size()), std::span(group).first(global.size()));
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 #include <list>
 #include <utility>
 
@@ -33,6 +34,17 @@ bool take_part(int descriptor) noexcept {
   if (flock(descriptor, LOCK_SH | LOCK_NB) != 0) return false;
   char state = is_gone;
   return pread(descriptor, &state, 1, 0) == 1 && state != is_gone;
+}
+
+/// Whether the process that made the block has ended; the file has its number behind the state.
+bool has_ended_owner(int descriptor) {
+  std::int64_t process = 0;
+  if (pread(descriptor, &process, sizeof process, sizeof process) != sizeof process) return false;
+  std::ifstream file(format("/proc/{}/stat", process));
+  std::string line;
+  if (!std::getline(file, line)) return true;
+  const auto state = line.find_first_not_of(' ', line.rfind(')') + 1);
+  return state != line.npos && (line[state] == 'Z' || line[state] == 'X');  // not waited for yet
 }
 
 usm_resource blocks_of(const sycl::queue& queue) {
@@ -213,6 +225,11 @@ std::optional<array> open_process_memory(const sycl::queue& queue, process_place
                                                  handle_bytes(handle.begin(), handle.end())));
     remember(place.token, memory);
     return bytes_over(queue, memory, place.bytes);
+  } catch (const nothing_behind_handle&) {
+    const bool is_behind_its_owner = has_ended_owner(place.descriptor);
+    close(place.descriptor);
+    if (is_behind_its_owner) return {};
+    throw;
   } catch (...) {
     if (!memory) {
       if (base != nullptr) functions.close(queue, base);

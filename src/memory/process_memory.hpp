@@ -68,8 +68,8 @@ class process_owner final : public owner {
 array make_process_memory(const sycl::queue& queue, process_place place);
 
 /// The block of another process, as an array of bytes: the one that is open already, or opened now.
-/// Empty if its owner let go of it. Throws device_error, interop_error if what was opened is not
-/// device memory of so many bytes.
+/// Empty if its owner let go of it or ended, so that no driver opens it. Throws device_error,
+/// interop_error if what was opened is not device memory of so many bytes.
 std::optional<array> open_process_memory(const sycl::queue& queue, process_place place,
                                          std::span<const std::byte> handle);
 /// The block of that name, if it is in use here.

@@ -60,13 +60,14 @@ constexpr std::array<backend_row, 8> rows = {{
      .dlpack = {.device = dlpack::device_type::cuda,
                 .host = dlpack::device_type::cuda_host,
                 .shared = dlpack::device_type::cuda_managed},
-     .forms = {.groups_wait = true}},
+     .forms = {.tile_rows = 8, .groups_wait = true}},
     {.backend = sycl::backend::ext_oneapi_hip,
      .name = "hip",
      .handles = process_form::runtime,
      .dlpack = {.device = dlpack::device_type::rocm,
                 .host = dlpack::device_type::rocm_host,
-                .shared = dlpack::device_type::rocm}},
+                .shared = dlpack::device_type::rocm},
+     .forms = {.tile_rows = 8}},
     {.backend = sycl::backend::ext_oneapi_native_cpu,
      .name = "native_cpu",
      .is_host = true,
@@ -121,11 +122,41 @@ std::size_t plain_group(const kernel_forms& forms, std::size_t items, std::size_
   return 0;
 }
 
+std::size_t rows_of_tile(const kernel_forms& forms, std::size_t rows, std::size_t items) noexcept {
+  constexpr std::size_t enough_groups = 512;
+  for (std::size_t found = forms.tile_rows; found > 1; --found) {
+    if (rows % found == 0 && items / (tile_length * found) >= enough_groups) return found;
+  }
+  return 1;
+}
+
+namespace {
+
+/// A tile of the last two axes, or zeros.
+std::array<std::size_t, 3> tile_of(const kernel_forms& forms, std::span<const std::size_t> global,
+                                   std::size_t most) noexcept {
+  const std::size_t last = global.size() - 1;
+  std::size_t items = 1;
+  for (const auto n : global) {
+    if (n == 0 || __builtin_mul_overflow(items, n, &items)) return {};
+  }
+  if (global[last] % tile_length != 0) return {};
+  const std::size_t height = rows_of_tile(forms, global[last - 1], items);
+  if (height == 1 || height * tile_length > most) return {};
+  std::array<std::size_t, 3> tile{1, 1, 1};
+  tile[last] = tile_length;
+  tile[last - 1] = height;
+  return tile;
+}
+
+}  // namespace
+
 std::array<std::size_t, 3> group_of_rows(const kernel_forms& forms,
                                          std::span<const std::size_t> global,
                                          std::size_t most) noexcept {
   constexpr std::size_t least_items = 64, most_items = 8192, enough_groups = 128;
-  if (!forms.groups_are_loops || global.size() < 2) return {};
+  if (global.size() < 2) return {};
+  if (!forms.groups_are_loops) return tile_of(forms, global, most);
   std::size_t items = 1;
   for (const auto n : global) {
     if (n == 0 || __builtin_mul_overflow(items, n, &items)) return {};

@@ -80,6 +80,9 @@ constexpr unsigned lazy_peer_access = 1;     // CU_IPC_MEM_LAZY_ENABLE_PEER_ACCE
 constexpr unsigned for_other_processes = 6;  // CU_EVENT_INTERPROCESS, without times
 constexpr int out_of_memory = 2;
 
+/// CUDA_ERROR_MAP_FAILED and CUDA_ERROR_INVALID_HANDLE, which an H200 gave for a killed owner.
+bool says_nothing_is_there(int status) noexcept { return status == 205 || status == 400; }
+
 constexpr process_handles of_cuda = {
     .name = "cuda",
     .allocate = [](const sycl::queue& queue, std::size_t bytes) -> void* {
@@ -108,8 +111,11 @@ constexpr process_handles of_cuda = {
     .open = [](const sycl::queue& queue, std::span<const std::byte> handle) -> void* {
       const in_context inside(queue);
       cuda_driver::address opened = 0;
-      check(driver().open_memory(&opened, handle_from(handle), lazy_peer_access),
-            "cuIpcOpenMemHandle");
+      const int status = driver().open_memory(&opened, handle_from(handle), lazy_peer_access);
+      if (says_nothing_is_there(status)) {
+        throw nothing_behind_handle(format("cuIpcOpenMemHandle gave status {}", status));
+      }
+      check(status, "cuIpcOpenMemHandle");
       return reinterpret_cast<void*>(opened);
     },
     .close =
@@ -136,7 +142,10 @@ constexpr process_handles of_cuda = {
     .open_event = [](const sycl::queue& queue, std::span<const std::byte> handle) -> void* {
       const in_context inside(queue);
       void* opened = nullptr;
-      return driver().open_event(&opened, handle_from(handle)) == 0 ? opened : nullptr;
+      const int status = driver().open_event(&opened, handle_from(handle));
+      if (says_nothing_is_there(status)) return nullptr;
+      check(status, "cuIpcOpenEventHandle");
+      return opened;
     },
     .drop_event =
         [](const sycl::queue& queue, void* event) noexcept {
@@ -173,8 +182,13 @@ constexpr process_handles of_runtime = {
           return handle_bytes(ipc::memory::get(p, queue.get_context()).data());
         },
     .open = [](const sycl::queue& queue, std::span<const std::byte> handle) -> void* {
-      return ipc::memory::open(handle_bytes(handle.begin(), handle.end()), queue.get_context(),
-                               queue.get_device());
+      try {
+        return ipc::memory::open(handle_bytes(handle.begin(), handle.end()), queue.get_context(),
+                                 queue.get_device());
+      } catch (const sycl::exception& e) {
+        // Its errors do not tell what is gone from what cannot be opened.
+        throw nothing_behind_handle(e.what());
+      }
     },
     .close =
         [](const sycl::queue& queue, void* p) noexcept {

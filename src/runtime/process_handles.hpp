@@ -12,14 +12,20 @@
 #include <sycl/queue.hpp>
 
 #include "runtime/backend.hpp"
+#include "usmx/error.hpp"
 
 namespace usmx::detail {
 
+/// The driver has nothing behind a handle: what it names is gone if its process has ended.
+class nothing_behind_handle : public device_error {
+ public:
+  using device_error::device_error;
+};
+
 using handle_bytes = std::vector<std::byte>;
 
-/// What a form can do. All but `allocate` and `open_event` throw device_error with the status of
-/// the driver; those that are noexcept have no caller who could act on it. The queue says the
-/// device and the context.
+/// What a form can do. All throw device_error with the status of the driver; those that are
+/// noexcept have no caller who could act on it. The queue says the device and the context.
 struct process_handles {
   /// What `usmx.ipc.ways` calls the form.
   const char* name;
@@ -30,7 +36,8 @@ struct process_handles {
   void (*free)(const sycl::queue&, void*) noexcept;
 
   handle_bytes (*handle_of)(const sycl::queue&, void*);
-  /// Opened again while it is open, memory is at the same place, and closed as often.
+  /// Opened again while it is open, memory is at the same place, and closed as often. Throws
+  /// nothing_behind_handle.
   void* (*open)(const sycl::queue&, std::span<const std::byte>);
   void (*close)(const sycl::queue&, void*) noexcept;
 

@@ -143,6 +143,16 @@ def test_every_array_travels_in_frames(x):
     assert tokenize(back) == tokenize(x.copy("A"))
 
 
+@pytest.mark.parametrize("kind", ["device", "shared"])
+def test_blocks_that_stand_alone_are_not_copied_to_be_joined(kind):
+    from dask.array.core import _concatenate2
+
+    blocks = [[usmx.full((3, 4), float(k), usm_type=kind)] for k in range(2)]
+    joined = _concatenate2(blocks, axes=[0, 1])
+    assert joined.tolist() == [[0.0] * 4] * 3 + [[1.0] * 4] * 3
+    assert _concatenate2(blocks[:1], axes=[0, 1]).pointer == blocks[0][0].pointer
+
+
 # --- values that spill ----------------------------------------------------------------------------
 
 
@@ -276,9 +286,9 @@ def test_workers_of_one_machine_open_the_memory_of_a_handle(client):
     assert x.tolist() == [1, 2, 0]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def small_workers():
-    """Two of 300 MB each, Python and the driver included."""
+    """Two of 300 MB each, Python and the driver included; other tests' clients come back after."""
     from distributed import Client
 
     from usmx.dask import LocalCluster

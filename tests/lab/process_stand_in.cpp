@@ -24,7 +24,7 @@
 
 namespace {
 
-constexpr int invalid_value = 1, out_of_memory = 2, invalid_context = 201, map_failed = 205;
+constexpr int invalid_value = 1, out_of_memory = 2, invalid_context = 201, invalid_handle = 400;
 
 struct handle {
   char bytes[64];
@@ -183,7 +183,7 @@ EXPORT int cuIpcOpenMemHandle_v2(std::uintptr_t* out, handle from, unsigned flag
     return 0;
   }
   const int file = open_file(what);
-  if (file < 0) return map_failed;
+  if (file < 0) return invalid_handle;
   void* const p = map_device_memory(file, what.bytes);
   if (p == nullptr) return out_of_memory;
   *out = reinterpret_cast<std::uintptr_t>(p);
@@ -237,7 +237,7 @@ EXPORT int cuIpcOpenEventHandle(event** out, handle from) {
   const named what = made_from(from);
   if (what.process == getpid()) return invalid_context;
   const int file = open_file(what);
-  if (file < 0) return map_failed;
+  if (file < 0) return invalid_handle;
   *out = map_event(what, file, true);
   return *out == nullptr ? out_of_memory : 0;
 }

@@ -140,6 +140,11 @@ using ballot_word = uint32_t;
 inline ballot_word ballot(bool says) {
   return uint32_t(__nvvm_vote_ballot_sync(0xffffffffu, says));
 }
+/// Who has a bit of a number. Without a variable of type bool: of one the compiler makes a second
+/// condition, and twice the instructions.
+inline ballot_word ballot_of_bit(uint32_t number, int bit) {
+  return uint32_t(__nvvm_vote_ballot_sync(0xffffffffu, (number & (1u << bit)) != 0));
+}
 /// The device library's barrier is a call, and loops with calls are not unrolled.
 inline void sub_group_barrier() { __nvvm_bar_warp_sync(0xffffffffu); }
 

@@ -16,17 +16,18 @@
 namespace usmx::python {
 namespace {
 
-/// The array, if it is one of ours whose functions the host computes now. A copy: its object may
-/// get other elements where the GIL is released.
-std::optional<array> small_array_of(nb::handle obj) {
+/// The array, if it is one of ours whose functions the host computes now, or of which it copies
+/// `rows`. A copy: its object may get other elements where the GIL is released.
+std::optional<array> small_array_of(nb::handle obj, bool rows = false) {
   if (!is_ready<ndarray>(obj)) return {};
   const ndarray& holder = *nb::inst_ptr<ndarray>(obj);
+  const bool are_many = holder.size() > detail::most_on_host;
   // A deferred value becomes a part of the kernel that asks.
-  if (holder.later() || holder.size() > detail::most_on_host) return {};
+  if (holder.later() || (are_many && !rows)) return {};
   array a = holder.known();
   if (!host_accessible(a.kind())) return {};
   remember_ended_work(a);
-  if (!detail::is_small(a)) return {};
+  if (!(are_many ? detail::has_rows_on_host(a) : detail::is_small(a))) return {};
   return a;
 }
 
@@ -36,8 +37,8 @@ nb::object wrapped(std::optional<array> made) {
 
 /// What `compute(array, axis)` gives.
 template <class Compute>
-nb::object along(nb::handle x, nb::handle axis, Compute compute) {
-  const std::optional<array> a = small_array_of(x);
+nb::object along(nb::handle x, nb::handle axis, Compute compute, bool rows = false) {
+  const std::optional<array> a = small_array_of(x, rows);
   if (!a) return nb::none();
   const std::optional<int> at = plain_or_only_axis(axis, a->elements().rank());
   return at ? wrapped(compute(*a, *at)) : nb::none();
@@ -143,7 +144,7 @@ bool holds_host_elements(nb::handle key) {
 }
 
 nb::object small_at(nb::handle self, nb::handle key) {
-  const std::optional<array> a = small_array_of(self);
+  const std::optional<array> a = small_array_of(self, true);
   if (!a || a->elements().rank() == 0) return nb::none();
   const std::optional<small_key> by = small_key::of(key);
   if (!by || by->elements().rank() == 0 || !by->keeps(a->kind())) return nb::none();
@@ -175,10 +176,13 @@ void bind_small_arrays(nb::module_& m) {
   m.def(
       "_small_take",
       [](nb::handle x, nb::handle indices, nb::handle axis) {
-        return along(x, axis, [indices](const array& a, int at) {
-          const std::optional<small_key> by = small_key::of(indices);
-          return by ? detail::take_small(a, by->elements(), at) : std::nullopt;
-        });
+        return along(
+            x, axis,
+            [indices](const array& a, int at) {
+              const std::optional<small_key> by = small_key::of(indices);
+              return by ? detail::take_small(a, by->elements(), at) : std::nullopt;
+            },
+            true);
       },
       nb::arg("x"), nb::arg("indices").none(), nb::arg("axis").none(),
       nb::sig("def _small_take(x: object, indices: object, axis: object) -> ndarray | None"),

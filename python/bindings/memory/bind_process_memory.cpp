@@ -81,7 +81,7 @@ void bind_process_memory(nb::module_& m) {
       nb::arg("handle"),
       nb::sig("def opened(queue: Any, token: str, nbytes: int, descriptor: int, "
               "handle: bytes) -> ndarray | None"),
-      "The bytes of another process, or None if it let go of them.");
+      "The bytes of another process, or None if it let go of them or ended.");
   c.def_static(
       "find",
       [](nb::handle token) {

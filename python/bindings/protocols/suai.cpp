@@ -544,6 +544,9 @@ nb::dict export_suai(const array& a) {
   const traced record(trace_action::exported, [&] {
     return trace_subject{.bytes = a.elements().nbytes(), .address = a.data(), .kind = a.kind()};
   });
+  // Its address is one that the host reads and writes, too: `np.frombuffer` of what dpctl makes of
+  // it knows no queue, and dpctl's copies use queues of their own.
+  if (host_accessible(a.kind()) && a.keep_alive()) a.keep_alive()->exposed_to_host();
   // The protocol has no event: the consumer may use the memory at once. What other
   // libraries submitted meanwhile is theirs to order, or each look at the attribute would wait.
   wait_for_own_work(a);

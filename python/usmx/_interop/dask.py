@@ -55,7 +55,7 @@ def _register_chunks() -> None:
 
     chunk_types.register_chunk_type(usmx.ndarray)
     functions: dict[str, Callable[..., Any]] = {
-        "concatenate_lookup": lambda arrays, axis=0: usmx.concat(arrays, axis=axis),
+        "concatenate_lookup": _concatenate,
         "take_lookup": lambda a, indices, axis=None: usmx.take(a, indices, axis=axis),
         "tensordot_lookup": lambda a, b, axes=2: usmx.tensordot(a, b, axes=axes),
         "einsum_lookup": _einsum,
@@ -69,6 +69,15 @@ def _register_chunks() -> None:
     }
     for name, function in functions.items():
         getattr(dispatch, name).register(usmx.ndarray, function)
+
+
+def _concatenate(arrays: Any, axis: int = 0) -> Any:
+    # Dask joins blocks axis by axis, most of them one array; chunks are not written to.
+    if len(arrays) == 1 and isinstance(arrays[0], _usmx.ndarray):
+        return arrays[0]
+    import usmx
+
+    return usmx.concat(arrays, axis=axis)
 
 
 def _einsum(

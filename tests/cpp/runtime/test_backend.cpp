@@ -105,8 +105,57 @@ TEST(Backend, RangesOfShortRowsGetGroupsOfManyRowsWhereGroupsAreLoops) {
   CHECK(found({0, 8}) == group{});
   CHECK(found({std::size_t{1} << 40, std::size_t{1} << 40}) == group{});
   CHECK(group_of_rows(cpu, shape{1 << 20}, 8192) == group{});
-  const auto& cuda = backend_row_of(sycl::backend::ext_oneapi_cuda).forms;
-  CHECK(group_of_rows(cuda, shape{2048, 2048}, 1024) == group{});
+}
+
+TEST(Backend, RangesOfSeveralDimensionsGetTilesWhereGroupsAreNoLoops) {
+  using usmx::detail::group_of_rows;
+  using group = std::array<std::size_t, 3>;
+  using shape = std::vector<std::size_t>;
+  for (const auto backend : {sycl::backend::ext_oneapi_cuda, sycl::backend::ext_oneapi_hip}) {
+    const auto& forms = backend_row_of(backend).forms;
+    const auto found = [&](const shape& global, std::size_t most = 1024) {
+      return group_of_rows(forms, global, most);
+    };
+    CHECK(found({2048, 2048}) == (group{8, 32, 1}));
+    CHECK(found({8190, 8192}) == (group{7, 32, 1}));  // rows that 8 does not divide
+    CHECK(found({64, 256, 256}) == (group{1, 8, 32}));
+    CHECK(found({256, 256}) == (group{4, 32, 1}));  // few items: all cores get some
+    CHECK(found({64, 64}) == group{});              // fewer: the runtime chooses
+    CHECK(found({2048, 2048}, 128) == group{});     // the kernel's own limit
+    CHECK(found({2048, 2050}) == group{});          // rows that sub-groups do not divide
+    CHECK(found({8191, 8192}) == group{});          // as for a prime number of rows
+    CHECK(found({0, 64}) == group{});
+    CHECK(found({std::size_t{1} << 40, std::size_t{1} << 40}) == group{});
+    CHECK(found({1 << 20}) == group{});
+  }
+  const auto& level_zero = backend_row_of(sycl::backend::ext_oneapi_level_zero).forms;
+  CHECK(group_of_rows(level_zero, shape{2048, 2048}, 1024) == group{});
+}
+
+TEST(Backend, RowsThatNoSubGroupDividesGetTilesWithMoreItems) {
+  using usmx::launch_range;
+  using usmx::detail::in_whole_groups;
+  const sycl::queue queue = usmx::default_queue();
+  usmx::detail::choose_forms(&backend_row_of(sycl::backend::ext_oneapi_cuda).forms);
+  const std::array<std::size_t, 2> plate{8190, 8190}, small{1022, 1022}, prime{8191, 8190},
+      short_rows{8190, 101};
+  const auto found = in_whole_groups(queue, launch_range(plate));
+  const auto of_small = in_whole_groups(queue, launch_range(small));
+  const auto of_prime = in_whole_groups(queue, launch_range(prime));
+  const auto of_short = in_whole_groups(queue, launch_range(short_rows));
+  usmx::detail::choose_forms(nullptr);
+  CHECK(found.has_value());
+  CHECK_EQUAL(found->global()[0], 8190u);
+  CHECK_EQUAL(found->global()[1], 8192u);
+  CHECK_EQUAL(found->local()[0], 7u);
+  CHECK_EQUAL(found->local()[1], 32u);
+  CHECK(of_small.has_value());
+  CHECK_EQUAL(of_small->global()[1], 1024u);
+  CHECK_EQUAL(of_small->local()[0], 7u);
+  CHECK(of_prime.has_value());
+  CHECK_EQUAL(of_prime->local()[0], 1u);
+  CHECK_EQUAL(of_prime->local()[1], 64u);
+  CHECK(!of_short.has_value());
 }
 
 TEST(Backend, LengthsThatNoGroupDividesGetMoreItems) {

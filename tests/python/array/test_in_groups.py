@@ -40,10 +40,18 @@ def numbers(char, count, seed=0):
     return x.astype(char)
 
 
+@pytest.fixture(params=["cuda", "level_zero"])
+def forms(request):
+    """Where groups may wait for each other, a pass of a sort is one kernel; elsewhere three."""
+    if ROW.groups_are_loops:
+        usmx._usmx._Testing.use_forms_of(request.param)
+
+
 #: Around the lengths where another kernel or another number of bits begins.
-LENGTHS = [1024, 1025, 4096, 4097, 16383, 16384, 70001]
+LENGTHS = [128, 129, 2048, 2049, 4096, 4097, 16383, 16384, 70001]
 
 
+@pytest.mark.usefixtures("forms")
 @pytest.mark.parametrize("char", "?bHiqQefdF")
 def test_long_rows_are_in_order_and_equal_numbers_stay_so(char: str) -> None:
     for count in some(LENGTHS, 2):
@@ -62,6 +70,7 @@ def test_long_rows_are_in_order_and_equal_numbers_stay_so(char: str) -> None:
         )
 
 
+@pytest.mark.usefixtures("forms")
 @pytest.mark.parametrize("shape", [(37, 1500), (3, 20000), (1, 16385), (2000, 2)])
 def test_each_row_is_sorted_by_itself(shape: tuple[int, int]) -> None:
     host = np.random.default_rng(3).integers(0, 50, shape).astype("f4")

@@ -249,6 +249,50 @@ def test_whole_numbers_to_whole_powers_wrap_around() -> None:
         assert equal_bits(by_host(usmx.power, base, exponent), np.power(base, exponent))
 
 
+#: A shape, the number of rows that are taken, and along which axis.
+ROWS_TAKEN = [((500, 700), 60, 0), ((40, 90, 33), 17, 0), ((3, 50, 400), 30, 1), ((9, 2**16), 1, 0)]
+
+
+@pytest.mark.parametrize("char", ["b", "h", "f", "D"])
+@pytest.mark.parametrize(("shape", "count", "axis"), ROWS_TAKEN)
+def test_a_few_rows_of_many_are_copied_by_the_host(
+    char: str, shape: tuple[int, ...], count: int, axis: int
+) -> None:
+    n = np.random.default_rng(1).integers(-99, 99, shape).astype(char)
+    if n[(0,) * (axis + 1)].nbytes < 1024:  # shorter rows are left to kernels
+        n = np.repeat(n, 3, axis=-1)
+    at = np.random.default_rng(2).integers(-n.shape[axis], n.shape[axis], count)
+    got = by_host(lambda x: usmx.take(x, at, axis=axis), n)
+    assert equal_bits(got, np.take(n, at, axis=axis))
+    if axis == 0:
+        assert equal_bits(by_host(lambda x: x[at], n), n[at])
+        assert equal_bits(by_host(lambda x: x[at.tolist()], n), n[at])
+
+
+@pytest.mark.parametrize("at", [[0, 500], [-501]])
+def test_rows_outside_of_the_array_are_named(at: list[int]) -> None:
+    x = usmx.zeros((500, 700), usm_type="shared")
+    with pytest.raises(IndexError, match=rf"index {at[-1]} is out of bounds for axis 0 .* 500"):
+        x[at]
+
+
+def test_rows_that_are_computed_many_or_short_are_left_to_kernels() -> None:
+    n = np.arange(500 * 700, dtype="f4").reshape(500, 700)
+    x = usmx.asarray(n, usm_type="shared")
+    for of, at in [
+        (x.T, [3, 1]),
+        (x[:, :600], [3, 1]),
+        (usmx.asarray(np.zeros((5000, 3)), usm_type="shared"), list(range(2000))),
+        (usmx.asarray(np.zeros((800, 900)), usm_type="shared"), list(range(800))),
+    ]:
+        with usmx.trace() as t:
+            got = of[at].to_numpy()
+        assert t.summary().kernels or not ROW.is_host
+        np.testing.assert_array_equal(got, of.to_numpy()[at])
+    x += 1  # its kernel may run when the rows are asked for
+    np.testing.assert_array_equal(x[[7, 2]].to_numpy(), n[[7, 2]] + 1)
+
+
 @pytest.mark.parametrize("function", [usmx.sort, usmx.argsort, usmx.cumulative_sum, usmx.unique])
 def test_what_takes_long_is_left_to_kernels(function: Callable[..., Any]) -> None:
     n = np.arange(257, dtype="i4")

@@ -78,6 +78,12 @@ VIEWS = {
     "the memory": lambda x: np.frombuffer(x.usm_data, "f4"),
     "the pointer of the memory": lambda x: at_address(x.usm_data._pointer, x),
     "a view of the array": lambda x: np.asarray(x.reshape(-1, 1)).reshape(-1),
+    "the memory of dpctl": lambda x: np.frombuffer(dpctl.memory.as_usm_memory(x), "f4"),
+    "the memory, by dpctl": lambda x: np.frombuffer(dpctl.memory.as_usm_memory(x.usm_data), "f4"),
+    "the memory of dpnp": lambda x: np.frombuffer(dpnp.asarray(x).get_array().usm_data, "f4"),
+    "an address in the dictionary": lambda x: at_address(
+        x.__sycl_usm_array_interface__["data"][0], x
+    ),
 }
 READ_ONLY_VIEWS = ("pyarrow", "polars")
 
@@ -441,6 +447,21 @@ def test_dpctl_copies_what_usmx_wrote(n, kind):
         x += 1
         seen = m.copy_to_host().view("f4")
     np.testing.assert_array_equal(seen, values_of(n) + 1)
+
+
+@pytest.mark.parametrize("kind", HOST_KINDS)
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("n", [10, 5000])
+def test_dpctl_copies_what_usmx_wrote_on_a_queue_of_its_own(n, in_order, kind):
+    queue = new_queue(in_order=in_order)
+    x = new_array(n, kind, queue)
+    to = dpctl.memory.MemoryUSMHost(x.nbytes, queue=dpctl.SyclQueue("cpu", property="in_order"))
+    for of in (x, x.usm_data):
+        m = dpctl.memory.as_usm_memory(of)
+        with held_for_a_moment(queue):
+            x += 1
+            to.copy_from_device(m)
+        np.testing.assert_array_equal(np.frombuffer(to, "f4"), x.to_numpy())
 
 
 @pytest.mark.parametrize("n", [10, 5000])

@@ -402,3 +402,31 @@ def test_all_threads_of_a_warp_have_the_same_answer_to_a_vote(simulate, of_one):
         cuda.synchronize()
     wanted = [1, 1, 1, 1] if of_one == 0 else [0, 0, 0, 2]
     np.testing.assert_array_equal(out, np.repeat(np.array(wanted)[:, None], 32, axis=1))
+
+
+def into_all(x, out):
+    np.arctan(x, out)
+
+
+def sum_into_all(x, out):
+    np.add(x, x, out)
+
+
+# The driver's compiler crashed on a loop that computed this of one complex number again and again.
+def test_a_function_of_one_number_fills_an_array():
+    for x in (np.complex64(0.5 - 0.5j), np.complex128(0.5 + 0.25j)):
+        out = np.zeros(3, x.dtype)
+        cuda.jit(into_all)[1, 1](x, out)
+        np.testing.assert_allclose(out, np.full(3, np.arctan(x)), rtol=1e-6)
+        cuda.jit(sum_into_all)[1, 1](x, out)
+        np.testing.assert_array_equal(out, x + x)
+
+
+def test_types_are_a_module_without_install():
+    @cuda.jit(cuda.types.void(cuda.types.float32[:]))
+    def one(x):
+        x[cuda.grid(1)] = cuda.types.float32(1)
+
+    x = np.zeros(2, "f4")
+    one[1, 2](x)
+    assert x.tolist() == [1, 1]

@@ -417,7 +417,7 @@ def test_print_and_assert_speak_from_the_device(run_python, tmp_path):
         env={"PYTHONPATH": f"{tmp_path}:{_pythonpath()}"},
     )
     lines = result.stdout.splitlines()
-    assert lines[0] == "100 %;1.5;2.25|0;1;(0+2.25j)"
+    assert lines[0] == "100 %;1.5;2.25|0;True;(0+2.25j)"
     assert lines[1].endswith("speaking.py:5: f: assertion failed: a[0] > 2: too small")
 
 

@@ -356,6 +356,56 @@ def test_refusals_of_the_driver_are_named_and_leave_nothing(function, act):
 
 
 @stand_in
+@pytest.mark.parametrize("status", [205, 400])
+def test_an_event_that_is_gone_is_behind_its_commands(run, status):
+    x = ipc.share(usmx.arange(3, dtype="float64"))
+    run(device_programs.double, sent(x), run.orders)
+    _, _, answer = run.answer()
+    process_memory.calls()
+    with process_memory.refusing("cuIpcOpenEventHandle", status):
+        assert pickle.loads(answer).open().tolist() == [0, 2, 4]
+    assert "cuStreamWaitEvent" not in names(process_memory.calls())
+
+
+@stand_in
+def test_an_event_that_cannot_be_opened_is_an_error_of_the_driver(run):
+    x = ipc.share(usmx.arange(3, dtype="float64"))
+    run(device_programs.double, sent(x), run.orders)
+    _, _, answer = run.answer()
+    for _ in range(2):  # nothing is remembered of it
+        with (
+            process_memory.refusing("cuIpcOpenEventHandle", 999),
+            pytest.raises(usmx.DeviceError, match="cuIpcOpenEventHandle gave status 999"),
+        ):
+            pickle.loads(answer).open()
+    assert pickle.loads(answer).open().tolist() == [0, 2, 4]
+
+
+@stand_in
+@pytest.mark.parametrize(("is_killed", "status"), [(True, 999), (False, 400), (True, 400)])
+def test_only_what_says_that_memory_is_gone_is_taken_for_that(run, is_killed, status):
+    own_orders = run.context.Queue()  # it may be killed with the lock of its orders
+    process = run(device_programs.make_until, own_orders)
+    text = run.answer()
+    keeper = run(device_programs.pass_on, text, run.orders)
+    text, _ = run.answer()
+    if is_killed:
+        os.kill(process.pid, signal.SIGKILL)  # and not waited for: its entry in /proc stays
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    descriptors = len(os.listdir("/proc/self/fd"))
+    gone = is_killed and status == 400
+    said = f"process {process.pid} ended" if gone else f"cuIpcOpenMemHandle gave status {status}"
+    with (
+        process_memory.refusing("cuIpcOpenMemHandle", status),
+        pytest.raises(GoneError if gone else usmx.DeviceError, match=said),
+    ):
+        pickle.loads(text).open()
+    assert len(os.listdir("/proc/self/fd")) == descriptors
+    assert keeper.is_alive()
+    own_orders.put("end")
+
+
+@stand_in
 def test_a_device_without_memory_says_how_much_was_asked():
     with (
         process_memory.refusing("cuMemAlloc", 2),

@@ -349,6 +349,21 @@ class Calls:
             return v.loaded(converted)
         return replace(converted, origins=value.origins) if t is scalars.INT else converted
 
+    def _bits(self, node: ast.Call, of: Number) -> Value:
+        """``x.view(usmx.int32)``: the bits of a number as another one of as many bytes."""
+        [given] = in_order(self.walk, node, 1)
+        meant = self.walk.value(_type_of_text(given) or given)
+        t = scalars.named(meant.value) if isinstance(meant, PythonObject) else None
+        taken = "iuf"
+        if t is None or t.kind not in taken or of.type.kind not in taken or t.size != of.type.size:
+            raise self.walk.error(
+                node,
+                f"'view' of {v.describe(of)} takes a type of {of.type.size} bytes, an integer or "
+                f"a float, not '{ast.unparse(given)}'",
+            )
+        self.walk.result.notes[node] = t
+        return Number(t, f"__builtin_bit_cast({t.cpp}, {exact(of)})", pure=of.pure)
+
     def _spelled(self, node: ast.Constant, text: str, t: Scalar) -> Value:
         """``float("inf")``."""
         if t.kind != "f":
@@ -397,6 +412,8 @@ class Calls:
         if isinstance(of, AtomicValue):
             return self.atomics.method(node, of, name)
         if isinstance(of, Number):
+            if name == "view":
+                return self._bits(node, of)
             in_order(self.walk, node, 0)
             return Number(of.type, f"usmx::conj({of.code})") if of.type.kind == "c" else of
         assert isinstance(of, ItemValue)

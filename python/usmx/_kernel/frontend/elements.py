@@ -63,6 +63,9 @@ class Elements:
             return size
         if isinstance(a.element, Record):
             return self.field_of_all(node, a, name)
+        if name in ("real", "imag") and a.element.kind == "c":
+            part = ".re" if name == "real" else ".im"
+            return replace(a, element=scalars.real_of(a.element), part=part)
         raise self.walk.error(node, f"'{name}' of an array is not supported in kernels")
 
     def field_of_all(self, node: ast.AST, a: ArrayValue, name: str) -> ArrayValue:
@@ -414,7 +417,7 @@ class Attributes:
                 return of if name == "real" else convert(constant(0), of.type)
             if name == "dtype":
                 return PythonObject(scalars.STRONG_OF.get(of.type.name, of.type))
-            if name == "conjugate" or name in METHODS:
+            if name in ("conjugate", "view") or name in METHODS:
                 return Method(of, name)
         elif isinstance(of, Reference):
             if name == "copy" and of.record.field(name) is None:
@@ -485,7 +488,11 @@ def text_of(node: ast.expr) -> str | None:
 
 
 def check_view(walk: Walk, node: ast.AST, a: ArrayValue) -> None:
-    """Refuse what has no view: functions take arrays whose elements are aligned."""
+    """Refuse what has no view: functions take arrays whose elements are aligned, and whole."""
+    if a.part:
+        raise walk.error(
+            node, "a part of complex numbers cannot be passed or sliced; pass the array"
+        )
     if a.fields or (a.space == "field" and not isinstance(a.element, Record)):
         what = f"the field '{a.fields[-1]}' of an array" if a.fields else "an array in a record"
         raise walk.error(
@@ -509,7 +516,7 @@ def as_view(a: ArrayValue, is_written: bool) -> str:
 def reach(a: ArrayValue) -> str:
     """The C++ of an element."""
     if a.space != "global" and not a.sliced:
-        return a.code + "".join(f"[{i}]" for i in a.indices)
+        return a.code + "".join(f"[{i}]" for i in a.indices) + a.part
     if a.ndim == 1:
-        return f"{a.code}[{a.indices[0]}]"
-    return f"{a.code}({', '.join(a.indices)})"
+        return f"{a.code}[{a.indices[0]}]{a.part}"
+    return f"{a.code}({', '.join(a.indices)}){a.part}"

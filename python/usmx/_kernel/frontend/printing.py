@@ -84,6 +84,9 @@ class Printing:
         if kind == "f":
             values.append(f"double({value.code})")
             return "%" + self.checked_form(node, form, "feg") if form else "%g"
+        if kind == "b" and not form:
+            values.append(f'({value.code}) ? "True" : "False"')
+            return "%s"
         values.append(f"{'uint64_t' if kind == 'u' else 'int64_t'}({value.code})")
         form = self.checked_form(node, form, "dx") if form else "d"
         letter = "u" if kind == "u" and form[-1] == "d" else form[-1]

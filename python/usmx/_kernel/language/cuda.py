@@ -285,6 +285,21 @@ _OTHERS = {
     "isfinited": ("{math.isfinite}({type.float64}(a))", "x"),
     "isinfd": ("{math.isinf}({type.float64}(a))", "x"),
     "isnand": ("{math.isnan}({type.float64}(a))", "x"),
+    "mul64hi": ("{cuda.mul64hi}({type.int64}(a), {type.int64}(b))", "x y"),
+    "umul64hi": ("{cuda.umul64hi}({type.uint64}(a), {type.uint64}(b))", "x y"),
+    "byte_perm": ("{cuda.byte_perm}(a, b, c)", "x y s"),
+    "remquo": ("{cuda.remquo}({type.float64}(a), {type.float64}(b))", "x y"),
+    "remquof": ("{cuda.remquo}({type.float32}(a), {type.float32}(b))", "x y"),
+    "double_as_longlong": ("{type.float64}(a).view({type.int64})", "x"),
+    "longlong_as_double": ("{type.int64}(a).view({type.float64})", "x"),
+    "float_as_int": ("{type.float32}(a).view({type.int32})", "x"),
+    "int_as_float": ("{type.int32}(a).view({type.float32})", "x"),
+    "float2half_rn": ("{type.float16}({type.float32}(a)).view({type.int16})", "x"),
+    "half2float": ("{type.float32}({type.int16}(a).view({type.float16}))", "x"),
+    "double2hiint": ("{type.int32}({type.float64}(a).view({type.int64}) >> 32)", "x"),
+    "double2loint": ("{type.int32}({type.float64}(a).view({type.int64}))", "x"),
+    "hiloint2double": ("(({type.int64}(a) << 32) | {type.int64}({type.uint32}(b)))"
+                       ".view({type.float64})", "x y"),
     "signbitd": ("1 if {math.copysign}(1.0, {type.float64}(a)) < 0 else 0", "x"),
     "signbitf": ("1 if {math.copysign}(1.0, {type.float64}(a)) < 0 else 0", "x"),
 }  # fmt: skip
@@ -312,6 +327,47 @@ _ROUNDED = {
 }  # fmt: skip
 
 
+#: The directions of rounding, as functions of `cuda_functions` take them.
+_DIRECTIONS = {"rd": -1, "ru": 1, "rz": 0}
+#: Operators that are rounded in a direction, by the names of both types.
+_DIRECTED = {
+    "add": ("{cuda.sum_toward}(T(a), T(b), TO)", "x y"),
+    "sub": ("{cuda.sum_toward}(T(a), -T(b), TO)", "x y"),
+    "mul": ("{cuda.product_toward}(T(a), T(b), TO)", "x y"),
+    "div": ("{cuda.quotient_toward}(T(a), T(b), TO)", "x y"),
+    "rcp": ("{cuda.quotient_toward}(T(1), T(a), TO)", "x"),
+    "sqrt": ("{cuda.root_toward}(T(a), TO)", "x"),
+}
+
+
+def _directed() -> dict[str, tuple[str, str]]:
+    """The functions of libdevice that are rounded down, up or towards zero."""
+    found: dict[str, tuple[str, str]] = {}
+    for how, to in _DIRECTIONS.items():
+        for width, letter, name in (("float64", "d", "double"), ("float32", "f", "float")):
+            made = {f"{letter}{n}_{how}": row for n, row in _DIRECTED.items()}
+            made[f"fma{letter if letter == 'f' else ''}_{how}"] = (
+                "{cuda.fma_toward}(T(a), T(b), T(c), TO)", "x y z",
+            )  # fmt: skip
+            for whole, of in _WHOLE.items():
+                # Each int32 is a float64.
+                if not (name == "double" and whole in ("int", "uint")):
+                    number = f"{{type.{of}}}(a)"
+                    made[f"{whole}2{name}_{how}"] = (
+                        f"{{cuda.whole_toward}}({number}, T({number}), TO)", "x",
+                    )  # fmt: skip
+            found |= {
+                n: (re.sub(r"\bTO\b", str(to), re.sub(r"\bT\(", f"{{type.{width}}}(", text)), p)
+                for n, (text, p) in made.items()
+            }
+        found[f"double2float_{how}"] = (f"{{cuda.float_toward}}({{type.float64}}(a), {to})", "x")
+    return found
+
+
+#: Integers by CUDA's names.
+_WHOLE = {"int": "int32", "uint": "uint32", "ll": "int64", "ull": "uint64"}
+
+
 def _libdevice() -> dict[str, Any]:
     """All functions of CUDA's library of numbers that kernels have."""
     found = dict(_OTHERS)
@@ -327,13 +383,13 @@ def _libdevice() -> dict[str, Any]:
         found |= {n: (re.sub(r"\bT\(", f"{of}(", text), p) for n, (text, p) in both.items()}
     for name in ("cos", "exp", "exp10", "log", "log10", "log2", "sin", "tan"):
         found[f"fast_{name}f"] = found[f"{name}f"]
-    for whole in ("int", "uint", "ll", "ull"):
-        of = {"int": "int32", "uint": "uint32", "ll": "int64", "ull": "uint64"}[whole]
+    for whole, of in _WHOLE.items():
         for name, width in (("float", "float32"), ("double", "float64")):
             for how, row in (("rd", "floor"), ("rn", "rint"), ("ru", "ceil"), ("rz", "trunc")):
                 text = f"{{type.{of}}}({{row.{row}}}({{type.{width}}}(a)))"
                 found[f"{name}2{whole}_{how}"] = (text, "x")
             found[f"{whole}2{name}_rn"] = (f"{{type.{width}}}({{type.{of}}}(a))", "x")
+    found |= _directed()
     return {name: Form(f"cuda.libdevice.{name}", "A function of numbers.", text, parameters)
             for name, (text, parameters) in found.items()}  # fmt: skip
 

@@ -27,6 +27,7 @@ uint64: Any = BY_NAME["uint64"]
 get_group: Any = item_functions["get_group"]
 get_sub_group: Any = item_functions["get_sub_group"]
 popcount: Any = vars(functions)["popcount"]
+fma: Any = vars(functions)["fma"]
 trunc: Any = math.trunc
 
 
@@ -179,6 +180,175 @@ def rounded(x: Any) -> Any:
     """The nearest whole number; of two the one farther from 0."""
     whole = trunc(x)
     return whole + math.copysign(1.0, x) if abs(x - whole) >= 0.5 else whole
+
+
+def mul64hi(x: Any, y: Any) -> Any:
+    """The upper half of a product of int64."""
+    high = int64(umul64hi(x, y))
+    return high - (int64(y) if int64(x) < 0 else 0) - (int64(x) if int64(y) < 0 else 0)
+
+
+def umul64hi(x: Any, y: Any) -> Any:
+    """The upper half of a product of uint64, of products of halves."""
+    low = uint64(0xFFFFFFFF)
+    half = uint64(32)
+    x0, x1 = uint64(x) & low, uint64(x) >> half
+    y0, y1 = uint64(y) & low, uint64(y) >> half
+    cross = x1 * y0 + ((x0 * y0) >> half)
+    other = x0 * y1 + (cross & low)
+    return x1 * y1 + (cross >> half) + (other >> half)
+
+
+def byte_perm(x: Any, y: Any, selector: Any) -> Any:
+    """Four bytes of the eight of two numbers, by a number of four bits for each."""
+    both = (uint64(uint32(y)) << uint64(32)) | uint64(uint32(x))
+    found = uint64(0)
+    for k in range(4):
+        chosen = (uint64(uint32(selector)) >> uint64(4 * k)) & uint64(7)
+        found |= ((both >> (chosen * uint64(8))) & uint64(255)) << uint64(8 * k)
+    return int32(uint32(found))
+
+
+def remquo(x: Any, y: Any) -> Any:
+    """``math.remainder``, and the three lowest bits of its quotient with their sign."""
+    rest = math.remainder(x, y)
+    quotient = int32(0)
+    if math.isfinite(x) and y != 0 and not math.isnan(y):
+        if math.isinf(y):
+            return rest, quotient
+        within = math.fmod(x, y * 8) if math.isfinite(y * 8) else x
+        whole = rounded((within - math.remainder(within, y)) / y)
+        quotient = int32(int(abs(whole)) % 8)
+        quotient = int32(-quotient) if whole < 0 else quotient
+    return rest, quotient
+
+
+# --- rounding in a direction ----------------------------------------------------------------------
+#
+# A result that is rounded to the nearest, and the sign of what it lacks, say which neighbour it is.
+
+
+def directed(near: Any, lacks: Any, to: Any) -> Any:
+    """The number next to an exact one, which is ``near + lacks``: below it if `to` is -1, above it
+    if it is 1, towards zero if it is 0."""
+    below = to < 0 or (to == 0 and (near > 0 or (near == 0 and lacks > 0)))
+    if below and lacks < 0:
+        return math.nextafter(near, near - near - math.inf if not math.isinf(near) else -math.inf)
+    above = to > 0 or (to == 0 and (near < 0 or (near == 0 and lacks < 0)))
+    if above and lacks > 0:
+        return math.nextafter(near, near - near + math.inf if not math.isinf(near) else math.inf)
+    return near
+
+
+def sum_toward(a: Any, b: Any, to: Any) -> Any:
+    """``a + b``."""
+    near = a + b
+    if math.isinf(near) and math.isfinite(a) and math.isfinite(b):
+        return directed(near, -near, to)
+    if not math.isfinite(near):
+        return near
+    if near == 0 and to < 0 and (a != 0 or math.copysign(1.0, a) < 0 or math.copysign(1.0, b) < 0):
+        return -abs(near)  # x - x is -0 when rounded down
+    part = near - a
+    return directed(near, (a - (near - part)) + (b - part), to)
+
+
+def product_toward(a: Any, b: Any, to: Any) -> Any:
+    """``a * b``."""
+    near = a * b
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return near
+    if math.isinf(near):
+        return directed(near, -near, to)
+    return directed(near, product_lacks(a, b, near), to)
+
+
+def product_lacks(a: Any, b: Any, near: Any) -> Any:
+    """``a * b - near``, or its sign: a part of it may be too small a number otherwise."""
+    if near == 0:
+        return (
+            a.dtype(0.0)
+            if a == 0 or b == 0
+            else a.dtype(math.copysign(1.0, a) * math.copysign(1.0, b))
+        )
+    small, large = (a, b) if abs(a) < abs(b) else (b, a)
+    by = a.dtype(2.0) ** (200 if a.dtype == float64 else 60)
+    if abs(near) > 1 / by:
+        by = a.dtype(1.0)
+    return fma(small * by, large, -(near * by))
+
+
+def quotient_toward(a: Any, b: Any, to: Any) -> Any:
+    """``a / b``."""
+    near = a / b
+    if not (math.isfinite(a) and math.isfinite(b)) or b == 0 or a == 0:
+        return near
+    sign = math.copysign(1.0, b)
+    if math.isinf(near):
+        return directed(near, -near, to)
+    by = a.dtype(2.0) ** (200 if a.dtype == float64 else 60)
+    if abs(a) > 1 / by and abs(near) > 1 / by:
+        by = a.dtype(1.0)
+    elif abs(a) > 1:
+        # A small quotient by a large divisor: half of the factor for each.
+        return directed(near, a.dtype(sign) * fma(-(near * by), b / by, a), to)
+    return directed(near, a.dtype(sign) * fma(-(near * by), b, a * by), to)
+
+
+def root_toward(a: Any, to: Any) -> Any:
+    """``sqrt(a)``."""
+    near = math.sqrt(a)
+    if not math.isfinite(a) or a <= 0:
+        return near
+    by = a.dtype(2.0) ** (100 if a.dtype == float64 else 30)
+    if a > 1 / by:
+        by = a.dtype(1.0)
+    return directed(near, fma(-(near * by), near * by, a * by * by), to)
+
+
+def fma_toward(a: Any, b: Any, c: Any, to: Any) -> Any:
+    """``a * b + c``."""
+    near = fma(a, b, c)
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return near
+    if math.isinf(near):
+        return directed(near, -near, to)
+    product = a * b
+    if math.isinf(product):
+        return near
+    total = product + c
+    part = total - product
+    rest = (total - near) + ((product - (total - part)) + (c - part))
+    lacks = product_lacks(a, b, product)
+    if rest != 0:
+        lacks = rest + fma(a, b, -product)
+    return directed(near, lacks, to)
+
+
+def float_toward(x: Any, to: Any) -> Any:
+    """A float64 as a float32."""
+    near = float32(x)
+    if math.isinf(near) and math.isfinite(x):
+        return directed(near, -near, to)
+    if not math.isfinite(near):
+        return near
+    return directed(near, float32(math.copysign(1.0, x - near) if x != near else 0.0), to)
+
+
+def whole_toward(x: Any, near: Any, to: Any) -> Any:
+    """An integer as a float: `near` is the nearest one."""
+    lacks = 0.0
+    if x >= 0 and near >= 9223372036854775808.0:
+        # Of uint64 the nearest float may be 2**64.
+        whole = uint64(x)
+        if near >= 18446744073709551616.0 or uint64(near) > whole:
+            lacks = -1.0
+        elif uint64(near) < whole:
+            lacks = 1.0
+    else:
+        whole_near = int64(near)
+        lacks = 1.0 if int64(x) > whole_near else -1.0 if int64(x) < whole_near else 0.0
+    return directed(near, near.dtype(lacks), to)
 
 
 # --- random numbers -------------------------------------------------------------------------------

@@ -65,6 +65,20 @@ atomic_cas: Form = Form(
     "{atomic.compare_exchange}(a, b, c, d)", "array index value value2",
 )  # fmt: skip
 
+threadfence: Any = f.fence
+threadfence_block: Any = f.fence
+threadfence_system: Any = f.fence
+ldg: Form = Form("jit.ldg", "An element; caches choose themselves.", "a[b]", "array index")
+
+
+def _refused(name: str, instead: str) -> Namespace:
+    return Namespace(f"compat.cupyx.jit.{name} is not here: {instead}; it", instead, {})
+
+
+cg: Namespace = _refused("cg", "groups are syncthreads(), shuffles and atomic operations")
+cub: Namespace = _refused("cub", "write the reduction with shared_memory")
+thrust: Namespace = _refused("thrust", "see usmx's functions of arrays")
+
 #: What kernels call, by name.
 NAMES: dict[str, Any] = {
     name: value

@@ -107,8 +107,11 @@ def into_a(f: Any, a: Any, out: Any) -> None:
 
 def into_n(f: Any, a: Any, out: Any) -> None:
     """The same of a number."""
+    value = f(
+        a
+    )  # outside of the loop, where a driver's compiler crashes on some of complex numbers
     for i in range(out.shape[0]):
-        out[i] = f(a)
+        out[i] = value
 
 
 def into_aa(f: Any, a: Any, b: Any, out: Any) -> None:
@@ -131,8 +134,9 @@ def into_na(f: Any, a: Any, b: Any, out: Any) -> None:
 
 def into_nn(f: Any, a: Any, b: Any, out: Any) -> None:
     """The same of numbers."""
+    value = f(a, b)
     for i in range(out.shape[0]):
-        out[i] = f(a, b)
+        out[i] = value
 
 
 def into_rows_a(f: Any, a: Any, out: Any) -> None:

@@ -65,6 +65,12 @@ def cast(t: Scalar, x: Any) -> Any:
     return np.dtype(t.name).type(x)
 
 
+def bits(of: Scalar, t: Scalar, x: Any) -> Any:
+    """The bits of a number of type ``of`` as a number of type ``t``."""
+    strong = scalars.STRONG_OF.get(of.name, of)
+    return np.asarray(cast(strong, x)).view(scalars.STRONG_OF.get(t.name, t).name)[()]
+
+
 def binary(sign: str, a: Any, b: Any, *, numba: bool = False) -> Any:
     """``a sign b``; with ``numba`` integers have the types that Numba gives them."""
     if isinstance(a, tuple) or isinstance(b, tuple):

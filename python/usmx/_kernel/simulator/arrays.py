@@ -178,6 +178,13 @@ class SimArray:
         element = self.__dict__.get("element")
         if isinstance(element, Record) and element.field(name) is not None:
             return FieldOf(self, (name,))
+        if name in ("real", "imag") and isinstance(element, Scalar) and element.kind == "c":
+            # Kept, because it knows who used its elements.
+            self.__dict__[name] = part = SimArray(
+                getattr(self.values, name), scalars.real_of(element), f"{self.name}.{name}",
+                self.state, self.space, self.readonly,
+            )  # fmt: skip
+            return part
         raise AttributeError(f"arrays in kernels have no '{name}'")
 
     def __getitem__(self, index: Any) -> Any:

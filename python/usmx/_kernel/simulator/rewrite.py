@@ -23,7 +23,7 @@ from ..language.records import RecordValue
 from ..language.vectors import VectorType
 from ..source.function import MISSING, Nested
 from ..types.scalars import INT, Scalar
-from ..types.values import ArrayValue, Method, PythonObject, Tuple, parts
+from ..types.values import ArrayValue, Method, Number, PythonObject, Tuple, parts
 
 WAITING = {"barrier", "any", "all", *COLLECTIVE, *SHUFFLE}
 #: Name under which the tools of the simulator are found in a rewritten function.
@@ -407,6 +407,9 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(what, Method):
             assert isinstance(func, ast.Attribute)
             func.value = self.visit(func.value)
+            if isinstance(what.of, Number) and what.name == "view":
+                assert t is not None
+                return self.tool("bits", self.keep(what.of.type), self.keep(t), func.value)
             if isinstance(what.of, Tuple):
                 return self.tool("method", ast.Constant(what.name), func.value, *node.args)
             if what.name in WAITING and not isinstance(what.of, ArrayValue):

@@ -58,6 +58,7 @@ class Tools:
     FromEnd = FromEnd
     AtomicRef = AtomicRef
     cast = staticmethod(arithmetic.cast)
+    bits = staticmethod(arithmetic.bits)
     binary: Any = staticmethod(arithmetic.binary)
     extreme = staticmethod(arithmetic.extreme)
     negative: Any = staticmethod(arithmetic.negative)

@@ -76,6 +76,8 @@ class ArrayValue:
     fields: tuple[str, ...] = ()
     #: The record that it is a field of.
     within: Reference | None = None
+    #: Of complex numbers: the part that is taken of each element, as C++ has it.
+    part: str = ""
 
     def __str__(self) -> str:
         return f"a {self.ndim - len(self.indices)}-d array"

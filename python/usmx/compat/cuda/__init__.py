@@ -50,7 +50,7 @@ from .devices import (
 )
 from .dispatcher import In, InOut, Out, declare_device, jit
 from .errors import CudaSupportError, KernelRuntimeError
-from .installing import install
+from .installing import install, types_module
 from .linking import LTOIR, Archive, Cubin, CUSource, Fatbin, LinkableCode, Object, PTXSource
 from .reduction import Reduce
 from .streams import (
@@ -65,6 +65,8 @@ from .streams import (
 from .ufuncs import guvectorize, vectorize
 
 reduce = Reduce
+#: ``numba.types``.
+types = types_module()
 legacy_default_stream = default_stream
 per_thread_default_stream = default_stream
 implementation = "usmx"
@@ -211,6 +213,7 @@ __all__ = [
     "stream",
     "synchronize",
     "to_device",
+    "types",
     "vectorize",
 ]  # fmt: skip
 __all__ += list(_language.NAMES)

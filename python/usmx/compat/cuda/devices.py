@@ -7,7 +7,7 @@ import contextlib
 import threading
 import weakref
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ... import _usmx
 
@@ -82,12 +82,31 @@ class Device:
             "UNIFIED_ADDRESSING": ("", 1),
             "PCI_BUS_ID": ("", 0),
             "PCI_DEVICE_ID": ("", self.id),
+            "PCI_DOMAIN_ID": ("", 0),
+            "COMPUTE_CAPABILITY_MAJOR": ("", self.compute_capability[0]),
+            "COMPUTE_CAPABILITY_MINOR": ("", self.compute_capability[1]),
+            "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": ("local_mem_size", 49152),
+            "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": ("local_mem_size", 49152),
+            "MAX_THREADS_PER_MULTI_PROCESSOR": ("max_work_group_size", 1024),
+            "L2_CACHE_SIZE": ("global_mem_cache_size", 0),
+            "MEMORY_CLOCK_RATE": ("memory_clock_rate", 0),
+            "GLOBAL_MEMORY_BUS_WIDTH": ("memory_bus_width", 0),
+            "ECC_ENABLED": ("error_correction_support", 0),
+            "MAX_REGISTERS_PER_BLOCK": ("", 65536),
+            "MAX_PITCH": ("", 2**31 - 1),
+            "ASYNC_ENGINE_COUNT": ("", 1),
+            "CONCURRENT_KERNELS": ("", 1),
+            "CAN_MAP_HOST_MEMORY": ("", 1),
+            "INTEGRATED": ("", int(self.usmx.is_cpu)),
+            "MANAGED_MEMORY": ("", int(self.usmx.has_aspect("usm_shared_allocations"))),
+            "PAGEABLE_MEMORY_ACCESS": ("", int(self.usmx.has_aspect("usm_system_allocations"))),
+            "COOPERATIVE_LAUNCH": ("", 0),
         }
         if name not in about:
             raise AttributeError(f"the device has no '{name}'; it has {', '.join(sorted(about))}")
         key, otherwise = about[name]
         found = self.usmx.properties().get(key, otherwise) if key else otherwise
-        return otherwise if found is None else found
+        return otherwise if found is None else int(cast("int", found))
 
     @property
     def supports_float16(self) -> bool:

@@ -351,6 +351,34 @@ class CUDADispatcher(DeviceFunction):
     inspect_types: Any = _no_assembly
     inspect_lto_ptx: Any = _no_assembly
 
+    def recompile(self) -> None:
+        """Nothing: kernels are compiled for the types of each call."""
+
+    def enable_caching(self) -> None:
+        """Nothing: compiled kernels are kept, see `usmx.set_program_memory`."""
+
+    @property
+    def targetoptions(self) -> dict[str, Any]:
+        """What the decorator was given."""
+        return {
+            "device": self.is_device, "debug": self.debug, "fastmath": self.fastmath,
+            "extensions": self.extensions,
+        }  # fmt: skip
+
+    def _unknown(self, signature: Any = None) -> Any:
+        """What only NVIDIA's compiler knows: 0 for one signature, else 0 for each."""
+        return 0 if signature is not None else dict.fromkeys(self.signatures, 0)
+
+    get_regs_per_thread: Any = _unknown
+    get_shared_mem_per_block: Any = _unknown
+    get_local_mem_per_thread: Any = _unknown
+    get_const_mem_size: Any = _unknown
+
+    def get_max_threads_per_block(self, signature: Any = None) -> Any:
+        """The largest block of the device, for one signature or for each."""
+        most = devices.gpus.current.MAX_THREADS_PER_BLOCK
+        return most if signature is not None else dict.fromkeys(self.signatures, most)
+
     def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
         """How many blocks may wait for each other: one.
 

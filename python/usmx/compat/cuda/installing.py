@@ -10,10 +10,10 @@ import types
 from typing import Any
 
 from ..numba_types import TYPES, from_dtype
+from ..standing_in import StandsIn
 
 #: Of the packages that are replaced; with a dot behind it, of their parts too.
 _NAME = "numba.cuda"
-_MISSING = object()
 
 
 def _module(name: str, doc: str, **contents: Any) -> types.ModuleType:
@@ -36,7 +36,7 @@ def _parts(cuda: Any) -> dict[str, Any]:
         _NAME: cuda,
         f"{_NAME}.random": random,
         f"{_NAME}.libdevice": libdevice,
-        f"{_NAME}.types": _types(),
+        f"{_NAME}.types": cuda.types,
         f"{_NAME}.args": dispatcher,
         f"{_NAME}.errors": errors,
         f"{_NAME}.vectorizers": ufuncs,
@@ -51,7 +51,8 @@ def _parts(cuda: Any) -> dict[str, Any]:
     }
 
 
-def _types() -> types.ModuleType:
+def types_module() -> types.ModuleType:
+    """``numba.types``."""
     return _module("numba.types", "Types of numbers and arrays.", **TYPES)
 
 
@@ -72,7 +73,7 @@ def _stand_in() -> dict[str, Any]:
     )
     found = _module(
         "numba", "Stands in for Numba.", jit=refused, njit=refused, prange=range,
-        types=_types(), __path__=[], __version__="0.0 (usmx)", from_dtype=from_dtype,
+        types=types_module(), __path__=[], __version__="0.0 (usmx)", from_dtype=from_dtype,
         **{name: t for name, t in TYPES.items() if name not in ("bool", "array")},
     )  # fmt: skip
     return {
@@ -94,7 +95,7 @@ def _dispatching(ours: Any, theirs: Any) -> Any:
     return chosen
 
 
-class install:
+class install(StandsIn):
     """Let ``from numba import cuda`` find `usmx.compat.cuda`.
 
     It holds until the process ends, or until the end of a ``with`` block. Numba need not be
@@ -109,49 +110,17 @@ class install:
 
     def __init__(self) -> None:
         cuda = sys.modules[__package__ or "usmx.compat.cuda"]
-        self._before: list[tuple[Any, str, Any]] = []
-        self._modules: dict[str, Any] = {}
         modules = _parts(cuda)
         if "numba" not in sys.modules and importlib.util.find_spec("numba") is None:
             modules |= _stand_in()
             numba: Any = modules["numba"]
         else:
             numba = importlib.import_module("numba")
-        for name in [n for n in sys.modules if n == _NAME or n.startswith(f"{_NAME}.")]:
-            self._modules[name] = sys.modules.pop(name)
-        for name, module in modules.items():
-            self._modules.setdefault(name, sys.modules.get(name, _MISSING))
-            sys.modules[name] = module
-        self._set(numba, "cuda", cuda)
+        values = [(numba, "cuda", cuda), (cuda, "cudadrv", modules[f"{_NAME}.cudadrv"])]
         for name in ("vectorize", "guvectorize"):
-            self._set(numba, name, _dispatching(getattr(cuda, name), getattr(numba, name, None)))
-        for name in ("cudadrv", "types"):
-            self._set(cuda, name, modules[f"{_NAME}.{name}"])
-
-    def _set(self, of: Any, name: str, value: Any) -> None:
-        self._before.append((of, name, vars(of).get(name, _MISSING)))
-        setattr(of, name, value)
-
-    def undo(self) -> None:
-        """What was there before is there again."""
-        while self._before:
-            of, name, value = self._before.pop()
-            if value is _MISSING:
-                delattr(of, name)
-            else:
-                setattr(of, name, value)
-        for name in [n for n in sys.modules if n == _NAME or n.startswith(f"{_NAME}.")]:
-            if name not in self._modules:
-                del sys.modules[name]
-        for name, module in self._modules.items():
-            if module is _MISSING:
-                sys.modules.pop(name, None)
-            else:
-                sys.modules[name] = module
-        self._modules.clear()
+            chosen = _dispatching(getattr(cuda, name), getattr(numba, name, None))
+            values.append((numba, name, chosen))
+        super().__init__((_NAME,), modules, values)
 
     def __enter__(self) -> install:
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self.undo()

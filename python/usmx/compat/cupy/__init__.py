@@ -17,8 +17,9 @@ import numpy as np
 import usmx as _usmx
 from usmx import _explained
 
-from . import cuda, random, testing
+from . import cuda, fft, random, testing
 from .arrays import asnumpy, get_array_module, install_methods
+from .installing import install
 from .kernels import ElementwiseKernel, RawKernel, RawModule, ReductionKernel
 
 ndarray = _usmx.ndarray
@@ -72,6 +73,11 @@ def may_share_memory(a: Any, b: Any) -> bool:
 shares_memory = may_share_memory
 
 
+def fromDlpack(dltensor: Any) -> Any:
+    """An array of a capsule of DLPack, or of an array that makes one."""
+    return _usmx.from_dlpack(dltensor)
+
+
 def show_config() -> None:
     """Print the version and the devices; ``usmx doctor`` knows more."""
     print(f"usmx {_usmx.__version__}", *_usmx.devices(), sep="\n")
@@ -91,9 +97,9 @@ def memoize(for_each_device: bool = False) -> Any:
 
 __all__ = [
     "ElementwiseKernel", "RawKernel", "RawModule", "ReductionKernel", "asnumpy", "clear_memo",
-    "cuda", "fuse", "get_array_module", "get_default_memory_pool",
-    "get_default_pinned_memory_pool", "is_available", "may_share_memory", "memoize", "ndarray",
-    "random", "shares_memory", "show_config", "testing",
+    "cuda", "fft", "fromDlpack", "fuse", "get_array_module", "get_default_memory_pool",
+    "get_default_pinned_memory_pool", "install", "is_available", "may_share_memory", "memoize",
+    "ndarray", "random", "shares_memory", "show_config", "testing",
 ]  # fmt: skip
 
 _explained.explain(globals())

@@ -299,6 +299,13 @@ def _options(given: Sequence[str]) -> tuple[str, ...]:
     return tuple(one for one in given if not _IGNORED.match(one))
 
 
+#: Attributes of kernels that are parts of `RawKernel.attributes`.
+_OF_NVIDIA = frozenset({
+    "local_size_bytes", "shared_size_bytes", "const_size_bytes", "num_regs", "ptx_version",
+    "binary_version", "cache_mode_ca",
+})  # fmt: skip
+
+
 class RawKernel:
     """A kernel of a text of CUDA C++, or of usmx.
 
@@ -335,7 +342,13 @@ class RawKernel:
         jitify: bool = False,
         memory: Memory | None = None,
     ) -> None:
-        del backend, jitify
+        del jitify
+        self.backend = backend
+        self.enable_cooperative_groups = False
+        self.file_path: str | None = None
+        #: What a launch may ask for at most; without effect.
+        self.max_dynamic_shared_size_bytes: int = 0
+        self.preferred_shared_memory_carveout: int = -1
         if enable_cooperative_groups:
             raise UntranslatableError(
                 "enable_cooperative_groups: no device of usmx promises that all blocks run at the "
@@ -385,6 +398,27 @@ class RawKernel:
     def max_threads_per_block(self) -> int:
         """The largest block."""
         return int(self._kernel(0).limits().max_work_group_size)
+
+    @property
+    def attributes(self) -> dict[str, int]:
+        """What CuPy says of a kernel; 0 for what only NVIDIA's compiler knows."""
+        return {
+            "max_threads_per_block": self.max_threads_per_block,
+            "local_size_bytes": int(self._kernel(0).limits().private_memory),
+            **dict.fromkeys(
+                (
+                    "shared_size_bytes", "const_size_bytes", "num_regs", "ptx_version",
+                    "binary_version", "cache_mode_ca",
+                ), 0
+            ),
+            "max_dynamic_shared_size_bytes": self.max_dynamic_shared_size_bytes,
+            "preferred_shared_memory_carveout": self.preferred_shared_memory_carveout,
+        }  # fmt: skip
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name in _OF_NVIDIA:
+            return self.attributes[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __call__(
         self, grid: Any, block: Any, args: Sequence[Any], *, shared_mem: int = 0, stream: Any = None
@@ -453,6 +487,10 @@ class RawModule:
             raise UntranslatableError(f"path: {path!r}; a binary runs on NVIDIA's devices only")
         self.code = code
         self.name_expressions = name_expressions
+        self.options: tuple[str, ...] = tuple(options)
+        self.backend = backend
+        self.file_path: str | None = None
+        self.enable_cooperative_groups = False
         self._how: dict[str, Any] = {
             "options": options, "backend": backend, "translate_cucomplex": translate_cucomplex,
             "enable_cooperative_groups": enable_cooperative_groups, "jitify": jitify,
@@ -516,6 +554,29 @@ class ElementwiseKernel(_usmx.ElementwiseKernel):
             in_params, out_params, operation, name, preamble=_TYPEDEF.sub("", preamble),
             options=_options(options), **others,
         )  # fmt: skip
+        #: How many inputs and outputs it has, and all.
+        self.nin: int = len(_parts(in_params))
+        self.nout: int = len(_parts(out_params))
+        self.nargs: int = self.nin + self.nout
+
+    def __call__(self, *args: Any, stream: Any = None, block_size: int = -1, **others: Any) -> Any:
+        """Launch it.
+
+        Parameters
+        ----------
+        *args
+            Inputs, and outputs behind them.
+        stream : Stream, optional
+            Where it is launched.
+        block_size
+            Without effect: usmx chooses.
+        **others
+            `size`, and all others of `usmx.ElementwiseKernel`.
+        """
+        del block_size
+        if stream is not None:
+            others["queue"] = queue_of(stream)
+        return super().__call__(*args, **others)
 
 
 class ReductionKernel(_usmx.ReductionKernel):
@@ -540,3 +601,19 @@ class ReductionKernel(_usmx.ReductionKernel):
             in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name,
             reduce_type=reduce_type, preamble=_TYPEDEF.sub("", preamble), options=_options(options),
         )  # fmt: skip
+
+    def __call__(self, *args: Any, stream: Any = None, **others: Any) -> Any:
+        """Launch it.
+
+        Parameters
+        ----------
+        *args
+            Inputs.
+        stream : Stream, optional
+            Where it is launched.
+        **others
+            `out`, `axis` and `keepdims`, and all others of `usmx.ReductionKernel`.
+        """
+        if stream is not None:
+            others["queue"] = queue_of(stream)
+        return super().__call__(*args, **others)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -48,6 +49,78 @@ def zeros_pinned(shape: Any, dtype: Any = float, order: str = "C") -> Any:
     return made
 
 
+def empty_like_pinned(
+    a: Any, dtype: Any = None, order: str = "K", subok: Any = None, shape: Any = None
+) -> Any:
+    """The same for as many elements as another array has.
+
+    Parameters
+    ----------
+    a : array
+        Whose shape and type it has.
+    dtype, shape
+        Others than those.
+    order : {'C', 'F', 'A', 'K'}
+        Order of the elements.
+    subok
+        Without effect.
+    """
+    del subok
+    if order in ("A", "K"):
+        order = "F" if a.flags.f_contiguous and not a.flags.c_contiguous else "C"
+    lengths = a.shape if shape is None else shape
+    return empty_pinned(lengths, a.dtype if dtype is None else dtype, order)
+
+
+def zeros_like_pinned(
+    a: Any, dtype: Any = None, order: str = "K", subok: Any = None, shape: Any = None
+) -> Any:
+    """The same with zeros; parameters as of `empty_like_pinned`."""
+    made = empty_like_pinned(a, dtype, order, subok, shape)
+    made[...] = 0
+    return made
+
+
+def geterr() -> dict[str, Any]:
+    """What errors of libraries do: nothing."""
+    return {"linalg": None, "fallback_mode": None}
+
+
+def seterr(**_: Any) -> dict[str, Any]:
+    """Nothing: `usmx.linalg` says which matrices it refuses; what `geterr` gives."""
+    return geterr()
+
+
+@contextlib.contextmanager
+def allow_synchronize(allow: bool) -> Iterator[None]:
+    """Nothing, as a ``with`` block: `usmx.trace` counts what waits."""
+    del allow
+    yield
+
+
+#: Parts of CuPy that are not here, and what to use.
+_REFUSED = {
+    "optimizing": "usmx chooses the sizes of groups",
+    "distributed": "see usmx.ipc and mpi4py, which takes arrays of usmx",
+    "cusparse": "sparse matrices are not in usmx",
+    "cusolver": "see usmx.linalg",
+    "cublas": "see usmx.matmul",
+    "lapack": "see usmx.linalg",
+    "linalg": "see usmx.linalg",
+    "tools": "see usmx doctor",
+    "fallback_mode": "arrays of usmx are taken by NumPy's functions",
+    "signal": "see cupyx.scipy.fft and usmx.convolve",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("cutensor", "profiler", "time"):
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _REFUSED:
+        raise AttributeError(f"cupyx.{name} is not here: {_REFUSED[name]}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 @contextlib.contextmanager
 def errstate(**_: Any) -> Iterator[None]:
     """Nothing: devices raise no errors of numbers."""
@@ -55,8 +128,9 @@ def errstate(**_: Any) -> Iterator[None]:
 
 
 __all__ = [
-    "empty_pinned", "errstate", "jit", "rsqrt", "scatter_add", "scatter_max", "scatter_min",
-    "scipy", "zeros_pinned",
+    "allow_synchronize", "empty_like_pinned", "empty_pinned", "errstate", "geterr", "jit", "rsqrt",
+    "scatter_add", "scatter_max", "scatter_min", "scipy", "seterr", "zeros_like_pinned",
+    "zeros_pinned",
 ]  # fmt: skip
 
 _explained.explain(globals())
