@@ -267,7 +267,9 @@ bool are_here(const array& a) noexcept {
 
 }  // namespace
 
-bool is_small(const array& a) noexcept { return a.elements().size() <= most_on_host && are_here(a); }
+bool is_small(const array& a) noexcept {
+  return a.elements().size() <= most_on_host && are_here(a);
+}
 
 bool has_rows_on_host(const array& a) noexcept {
   const layout& where = a.elements().layout();
@@ -795,10 +797,15 @@ array copy_selected(const array& a, const small_selected& selected,
   const std::int64_t each = item_bytes(a), bytes = each * selected.length;
   array out = like(a, shape, a.elements().dtype());
   auto* to = elements_of<std::byte>(out);
-  // With the lock of the language, also for long rows: threads that give it back for a tenth of a
-  // millisecond wait several for it.
-  for (std::int64_t k = 0; k < selected.count; ++k) {
-    copy_bytes(to, row.as<std::byte>() + selected.begins[k] * each, bytes);
+  auto copy = [&] {
+    for (std::int64_t k = 0; k < selected.count; ++k) {
+      copy_bytes(to, row.as<std::byte>() + selected.begins[k] * each, bytes);
+    }
+  };
+  if (selected.count * selected.length <= most_on_host) {
+    copy();
+  } else {
+    unlocked(copy);
   }
   return out;
 }

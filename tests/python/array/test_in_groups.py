@@ -52,7 +52,6 @@ LENGTHS = [128, 129, 2048, 2049, 4096, 4097, 16383, 16384, 70001]
 
 
 @pytest.mark.usefixtures("forms")
-
 @pytest.mark.parametrize("char", "?bHiqQefdF")
 def test_long_rows_are_in_order_and_equal_numbers_stay_so(char: str) -> None:
     for count in some(LENGTHS, 2):
