@@ -20,6 +20,7 @@ std::optional<launch_range> in_whole_groups(const sycl::queue& queue, const laun
   const std::size_t rows =
       range.rank() == 1 ? 1 : rows_of_tile(forms, global[last - 1], range.size());
   // Shorter rows are groups of their own, or a tenth of the items of tiles would be idle.
+  const bool in_tiles = range.rank() > 1 && forms.tile_rows > 0;
   const std::size_t shortest = forms.groups_are_loops ? 4096 : rows > 1 ? 10 * tile_length : 1024;
   if (range.rank() > 1 && length <= shortest) return {};
   const std::size_t limit = backend_of(queue).most_groups_other;
@@ -29,8 +30,8 @@ std::optional<launch_range> in_whole_groups(const sycl::queue& queue, const laun
   // So many groups that all cores have some.
   constexpr std::size_t enough = 256;
   const std::size_t most = forms.groups_are_loops ? 1024 : 256;
-  const std::size_t local =
-      rows > 1 ? tile_length : std::clamp(std::bit_floor(length / enough), step, most);
+  const std::size_t local = in_tiles ? columns_of_tile(forms, rows, length, range.size(), false)
+                                     : std::clamp(std::bit_floor(length / enough), step, most);
   std::array<std::size_t, 3> items{1, 1, 1}, group{1, 1, 1};
   std::ranges::copy(global, items.begin());
   items[last] = (length + local - 1) / local * local;

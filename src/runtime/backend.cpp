@@ -122,12 +122,28 @@ std::size_t plain_group(const kernel_forms& forms, std::size_t items, std::size_
   return 0;
 }
 
+namespace {
+
+constexpr std::size_t groups_of_tiles = 512;
+
+}  // namespace
+
 std::size_t rows_of_tile(const kernel_forms& forms, std::size_t rows, std::size_t items) noexcept {
-  constexpr std::size_t enough_groups = 512;
   for (std::size_t found = forms.tile_rows; found > 1; --found) {
-    if (rows % found == 0 && items / (tile_length * found) >= enough_groups) return found;
+    if (rows % found == 0 && items / (tile_length * found) >= groups_of_tiles) return found;
   }
   return 1;
+}
+
+std::size_t columns_of_tile(const kernel_forms& forms, std::size_t rows, std::size_t length,
+                            std::size_t items, bool divides) noexcept {
+  std::size_t found = tile_length;
+  for (std::size_t wider = 2 * found; wider * rows <= forms.plain_items; wider *= 2) {
+    if (items / (wider * rows) < groups_of_tiles) break;
+    if (divides ? length % wider != 0 : wider * 10 > length) break;
+    found = wider;
+  }
+  return found;
 }
 
 namespace {
@@ -140,11 +156,12 @@ std::array<std::size_t, 3> tile_of(const kernel_forms& forms, std::span<const st
   for (const auto n : global) {
     if (n == 0 || __builtin_mul_overflow(items, n, &items)) return {};
   }
-  if (global[last] % tile_length != 0) return {};
+  if (forms.tile_rows == 0 || global[last] % tile_length != 0) return {};
   const std::size_t height = rows_of_tile(forms, global[last - 1], items);
-  if (height == 1 || height * tile_length > most) return {};
+  const std::size_t width = columns_of_tile(forms, height, global[last], items, true);
+  if (height * width == tile_length || height * width > most) return {};
   std::array<std::size_t, 3> tile{1, 1, 1};
-  tile[last] = tile_length;
+  tile[last] = width;
   tile[last - 1] = height;
   return tile;
 }

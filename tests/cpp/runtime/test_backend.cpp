@@ -119,11 +119,13 @@ TEST(Backend, RangesOfSeveralDimensionsGetTilesWhereGroupsAreNoLoops) {
     CHECK(found({2048, 2048}) == (group{8, 32, 1}));
     CHECK(found({8190, 8192}) == (group{7, 32, 1}));  // rows that 8 does not divide
     CHECK(found({64, 256, 256}) == (group{1, 8, 32}));
-    CHECK(found({256, 256}) == (group{4, 32, 1}));  // few items: all cores get some
-    CHECK(found({64, 64}) == group{});              // fewer: the runtime chooses
-    CHECK(found({2048, 2048}, 128) == group{});     // the kernel's own limit
-    CHECK(found({2048, 2050}) == group{});          // rows that sub-groups do not divide
-    CHECK(found({8191, 8192}) == group{});          // as for a prime number of rows
+    CHECK(found({256, 256}) == (group{4, 32, 1}));       // few items: all cores get some
+    CHECK(found({64, 64}) == group{});                   // fewer: the runtime chooses
+    CHECK(found({2048, 2048}, 128) == group{});          // the kernel's own limit
+    CHECK(found({2048, 2050}) == group{});               // rows that sub-groups do not divide
+    CHECK(found({8191, 8192}) == (group{1, 256, 1}));    // a prime number of rows
+    CHECK(found({16382, 16384}) == (group{2, 128, 1}));  // always 256 items, where they divide
+    CHECK(found({16382, 8224}) == (group{2, 32, 1}));
     CHECK(found({0, 64}) == group{});
     CHECK(found({std::size_t{1} << 40, std::size_t{1} << 40}) == group{});
     CHECK(found({1 << 20}) == group{});
@@ -138,10 +140,12 @@ TEST(Backend, RowsThatNoSubGroupDividesGetTilesWithMoreItems) {
   const sycl::queue queue = usmx::default_queue();
   usmx::detail::choose_forms(&backend_row_of(sycl::backend::ext_oneapi_cuda).forms);
   const std::array<std::size_t, 2> plate{8190, 8190}, small{1022, 1022}, prime{8191, 8190},
-      short_rows{8190, 101};
+      large{16382, 16382}, narrow{16382, 700}, short_rows{8190, 101};
   const auto found = in_whole_groups(queue, launch_range(plate));
   const auto of_small = in_whole_groups(queue, launch_range(small));
   const auto of_prime = in_whole_groups(queue, launch_range(prime));
+  const auto of_large = in_whole_groups(queue, launch_range(large));
+  const auto of_narrow = in_whole_groups(queue, launch_range(narrow));
   const auto of_short = in_whole_groups(queue, launch_range(short_rows));
   usmx::detail::choose_forms(nullptr);
   CHECK(found.has_value());
@@ -154,7 +158,12 @@ TEST(Backend, RowsThatNoSubGroupDividesGetTilesWithMoreItems) {
   CHECK_EQUAL(of_small->local()[0], 7u);
   CHECK(of_prime.has_value());
   CHECK_EQUAL(of_prime->local()[0], 1u);
-  CHECK_EQUAL(of_prime->local()[1], 64u);
+  CHECK_EQUAL(of_prime->local()[1], 256u);
+  CHECK(of_large.has_value());
+  CHECK_EQUAL(of_large->local()[0], 2u);
+  CHECK_EQUAL(of_large->local()[1], 128u);
+  CHECK(of_narrow.has_value());
+  CHECK_EQUAL(of_narrow->local()[1], 64u);  // 128 would leave more than a tenth idle
   CHECK(!of_short.has_value());
 }
 
