@@ -19,7 +19,7 @@
 namespace usmx::detail {
 namespace {
 
-const scan_kernel& kernel(bool product, const dtype& value, const dtype& result) {
+const scan_kernel& running(bool product, const dtype& value, const dtype& result) {
   static auto& mutex = *new std::mutex;  // leaked, as those of sorts
   static auto& known = *new std::map<std::string, scan_kernel>;
   const std::string key = format("{} {} {}", product, value.name(), result.name());
@@ -49,7 +49,7 @@ array by_kernels(const array& a, int axis, bool product, const dtype* type) {
   expression_output outputs[1];
   outputs[0].given = &made;
   const operand inputs[] = {x};
-  kernel(product, value, result).submit(a.queue(), inputs, outputs, order.place_of(axis));
+  running(product, value, result).submit(a.queue(), inputs, outputs, order.place_of(axis));
   return order.turned_back(std::move(made));
 }
 
