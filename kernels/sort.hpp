@@ -613,7 +613,7 @@ template <form Form, int Bits, class Word, class Space, class Element, int Each,
 }
 
 /// A tile of a row: where the row begins, where the tile does in it, and how many elements it has.
-/// In 32 bits, for a long division would be a branch of which votes cannot know that all take it.
+/// Numbers of tiles have 32 bits: a division of 64 is a call or a branch.
 struct tile_of_row {
   uint32_t row, number;
   int64_t row_begin, begin;

@@ -150,12 +150,8 @@ namespace {
 
 /// A tile of the last two axes, or zeros.
 std::array<std::size_t, 3> tile_of(const kernel_forms& forms, std::span<const std::size_t> global,
-                                   std::size_t most) noexcept {
+                                   std::size_t items, std::size_t most) noexcept {
   const std::size_t last = global.size() - 1;
-  std::size_t items = 1;
-  for (const auto n : global) {
-    if (n == 0 || __builtin_mul_overflow(items, n, &items)) return {};
-  }
   if (forms.tile_rows == 0 || global[last] % tile_length != 0) return {};
   const std::size_t height = rows_of_tile(forms, global[last - 1], items);
   const std::size_t width = columns_of_tile(forms, height, global[last], items, true);
@@ -173,11 +169,11 @@ std::array<std::size_t, 3> group_of_rows(const kernel_forms& forms,
                                          std::size_t most) noexcept {
   constexpr std::size_t least_items = 64, most_items = 8192, enough_groups = 128;
   if (global.size() < 2) return {};
-  if (!forms.groups_are_loops) return tile_of(forms, global, most);
   std::size_t items = 1;
   for (const auto n : global) {
     if (n == 0 || __builtin_mul_overflow(items, n, &items)) return {};
   }
+  if (!forms.groups_are_loops) return tile_of(forms, global, items, most);
   const std::size_t room =
       std::min(std::clamp(items / enough_groups, least_items, most_items), most);
   std::array<std::size_t, 3> group{1, 1, 1};

@@ -36,11 +36,11 @@ struct kernel_forms {
   /// chooses, which on CUDA means 1024. On an H200 a triad gains 16 % by 256, and n-body over few
   /// items runs twice as fast in groups that are small enough to give every core some.
   std::size_t plain_items = 256;
-  /// Rows of a group, of 32 items each, if a launch of several dimensions has no local range; 0:
-  /// the runtime chooses, which on CUDA means one row of 1024 items. A stencil reads the rows above
-  /// and below its own: a group of 8 rows asks the second cache for 1.75 times its elements, one
-  /// row for 3 times. In single rows a stencil of 8192 x 8192 took an H200 638 us, a RawKernel of
-  /// it 334.
+  /// The most rows of a group if a launch of several dimensions has no local range, see
+  /// columns_of_tile; 0: the runtime chooses, which on CUDA means one row of 1024 items. A stencil
+  /// reads the rows above and below its own: a group of 8 rows asks the second cache for 1.75 times
+  /// its elements, one row for 3 times. In single rows a stencil of 8192 x 8192 took an H200 638
+  /// us, a RawKernel of it 334.
   std::size_t tile_rows = 0;
   /// Elementwise kernels over contiguous arrays load so many bytes at once; 0: one element each. A
   /// triad of 2^28 float32 on an H200 runs at 4389 GB/s with float4, at 3446 without; the CPU
