@@ -38,7 +38,7 @@ constexpr std::int64_t items = 256;  ///< of a group
 constexpr std::int64_t long_row_of_tiles = 1 << 14;
 /// Groups that count a row: each adds its counts once.
 constexpr std::int64_t counting_groups = 2048;
-constexpr std::int64_t short_row = 128;                       ///< elements that local memory holds
+constexpr std::int64_t short_row = 128;                       ///< a network sorts rows up to here
 std::atomic<std::int64_t> wide_from = std::int64_t{1} << 32;  ///< 32 bits do not hold such places
 
 detail::own_kernels& kernels() {
@@ -216,8 +216,7 @@ class sorter {
   /// Rows of one tile, a group for each: all digits in local memory.
   array by_group_in_digits(const array& target) const {
     constexpr int bits = 8;
-    const std::int64_t most = elements_of_item();
-    std::int64_t each = most;
+    std::int64_t each = elements_of_item();
     while (each > 1 && length_ <= items * each / 2) each /= 2;
     const array places = new_places();
     get("sort_in_tile", bits, places_, each)
