@@ -1,6 +1,7 @@
 // Random numbers that depend on a key and a place alone: number k of a stream is the same in every
-// order of computation and on every device. Only +, -, *, /, sqrt and operations of integers make
-// them, which all devices round alike; logarithms and sines of devices differ in their last bits.
+// order of computation and on every device. Only +, -, *, /, sqrt, fma and operations of integers
+// make them, which all devices round alike; logarithms and sines of devices differ in their last
+// bits.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +19,7 @@ struct block {
 };
 
 /// Philox4x32-10 of J. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3" (2011).
-inline block philox(block counter, uint32_t key_0, uint32_t key_1) {
+[[gnu::always_inline]] inline block philox(block counter, uint32_t key_0, uint32_t key_1) {
   uint32_t (&c)[4] = counter.words;
   for (int round = 0; round < 10; ++round) {
     const uint64_t a = uint64_t(0xD2511F53u) * c[0], b = uint64_t(0xCD9E8D57u) * c[2];
@@ -44,7 +45,7 @@ struct source {
         stream(uint32_t(stream_of)),
         first(uint32_t(stream_of >> 32)) {}
 
-  block operator()(uint32_t attempt) const {
+  [[gnu::always_inline]] block operator()(uint32_t attempt) const {
     return philox({{uint32_t(place), uint32_t(place >> 32), first + attempt, stream}},
                   uint32_t(key), uint32_t(key >> 32));
   }
@@ -65,7 +66,8 @@ struct share {
   block of;
   int number;
 
-  static share in(uint64_t key, uint64_t stream, uint64_t block_number, int number) {
+  [[gnu::always_inline]] static share in(uint64_t key, uint64_t stream, uint64_t block_number,
+                                         int number) {
     source from(key, stream, block_number);
     from.first += sizeof(T) == 8 ? 0xC0000000u : 0x80000000u;
     return {from(0), number};
@@ -76,6 +78,17 @@ struct share {
   }
 };
 
+template <int... Number>
+struct numbers {};
+template <class Int, Int... Number>
+using make_numbers = numbers<Number...>;
+/// The parts of a block, each with a number that is known where it is made: what two of them have
+/// in common is computed once. A loop is unrolled too late for that.
+template <class T, class Make, int... Number>
+[[gnu::always_inline]] inline void make_parts(const block& of, const Make& make, T* made,
+                                              numbers<Number...>) {
+  ((made[Number] = make(share<T>{of, Number})), ...);
+}
 /// Writes the numbers from a place on to elements that are neighbours: `make(share)` for each. An
 /// item has a block.
 template <class T, class Make>
@@ -84,13 +97,9 @@ template <class T, class Make>
   constexpr int n = share<T>::in_block;
   const int64_t item = int64_t(global_id()), first = item * n - int64_t(place % n);
   // Places begin again behind the last one, which is the last of a block.
-  share<T> mine = share<T>::in(key, stream, (place + uint64_t(item) * n) / n, 0);
+  const share<T> mine = share<T>::in(key, stream, (place + uint64_t(item) * n) / n, 0);
   T made[n];
-#pragma clang loop unroll(full)
-  for (int k = 0; k < n; ++k) {
-    mine.number = k;
-    made[k] = make(mine);
-  }
+  make_parts(mine.of, make, made, __make_integer_seq<make_numbers, int, n>());
   if (place % n == 0 && first + n <= size && (uint64_t(to) & 15) == 0) {
     using several = T __attribute__((ext_vector_type(n)));
     several stored;
@@ -115,9 +124,18 @@ inline constexpr uint32_t attempts = 128;
 template <class T>
 inline constexpr bool is_wide = sizeof(T) == 8;
 
+/// a * b + c: of floats in one step, of which GPUs do one where they would do two.
+template <class T>
+[[gnu::always_inline]] inline T multiply_add(T a, T b, T c) {
+  if constexpr (is_wide<T>)
+    return a * b + c;
+  else
+    return fma(a, b, c);
+}
+
 /// The logarithm of a positive normal number.
 template <class T>
-inline T logarithm(T x) {
+[[gnu::always_inline]] inline T logarithm(T x) {
   int exponent;
   if constexpr (is_wide<T>) {
     const auto bits = __builtin_bit_cast(uint64_t, x);
@@ -134,12 +152,16 @@ inline T logarithm(T x) {
   }
   // 2 atanh((x - 1) / (x + 1))
   const T s = (x - T(1)) / (x + T(1)), ss = s * s;
-  T sum = T(0);
-  for (int k = is_wide<T> ? 10 : 5; k >= 1; --k) sum = (sum + T(1) / T(2 * k + 1)) * ss;
+  constexpr int terms = is_wide<T> ? 10 : 5;
+  T sum = T(1) / T(2 * terms + 1);
+#pragma clang loop unroll(full)
+  for (int k = terms - 1; k >= 1; --k) sum = multiply_add(sum, ss, T(1) / T(2 * k + 1));
+  sum = sum * ss;
   // The first part of log(2) has few enough bits for its products with exponents to be exact.
   const T high = is_wide<T> ? T(0x1.62E42FEEp-1) : T(0x1.62Ep-1);
   const T low = is_wide<T> ? T(0x1.A39EF35793C76p-33) : T(0x1.0bfbe8e7bcd5ep-15);
-  return T(exponent) * high + (T(2) * s + (T(2) * s * sum + T(exponent) * low));
+  const T rest = multiply_add(T(2) * s, sum, T(exponent) * low);
+  return multiply_add(T(exponent), high, T(2) * s + rest);
 }
 
 /// log(1 + x) of x > -1.
@@ -172,20 +194,37 @@ inline T exponential_of(T x) {
   return sum * power_of_two<T>(n / 2) * power_of_two<T>(n - n / 2);
 }
 
-/// The cosine of 2 pi x, of x in [0, 1).
 template <class T>
-inline T cosine_of_turns(T x) {
+struct point {
+  T x, y;
+};
+
+/// The cosine and the sine of 2 pi x, of x in [0, 1).
+template <class T>
+[[gnu::always_inline]] inline point<T> direction_of_turns(T x) {
   const int quarter = int(x * T(4) + T(0.5));
   const T angle = (x * T(4) - T(quarter)) * T(1.5707963267948966), aa = angle * angle;
-  const bool is_sine = quarter & 1;
-  T sum = T(1);
-  // 1 - a^2 / 2! + a^4 / 4! - ..., or 1 - a^2 / 3! + ... for the sine
-  for (int k = is_wide<T> ? 9 : 5; k >= 1; --k) {
-    const T sine = T(1) / T((2 * k + 1) * 2 * k), cosine = T(1) / T(2 * k * (2 * k - 1));
-    sum = T(1) - sum * (aa * (is_sine ? sine : cosine));
+  // 1 - a^2 / 2! + a^4 / 4! - ..., and 1 - a^2 / 3! + ... for the sine
+  T cosine = T(1), sine = T(1);
+  if constexpr (is_wide<T>) {
+#pragma clang loop unroll(full)
+    for (int k = 9; k >= 1; --k) {
+      cosine = T(1) - cosine * (aa * (T(1) / T(2 * k * (2 * k - 1))));
+      sine = T(1) - sine * (aa * (T(1) / T((2 * k + 1) * 2 * k)));
+    }
+  } else {
+    cosine = fma(aa, T(-1. / 3628800), T(1. / 40320));
+    cosine = fma(fma(fma(fma(cosine, aa, T(-1. / 720)), aa, T(1. / 24)), aa, T(-0.5)), aa, T(1));
+    sine = fma(fma(aa, T(1. / 362880), T(-1. / 5040)), aa, T(1. / 120));
+    sine = fma(fma(sine, aa, T(-1. / 6)), aa, T(1));
   }
-  if (is_sine) sum = sum * angle;
-  return ((quarter + 1) & 2) ? -sum : sum;
+  sine = sine * angle;
+  const T along = quarter & 1 ? sine : cosine, across = quarter & 1 ? cosine : sine;
+  return {(quarter + 1) & 2 ? -along : along, quarter & 2 ? -across : across};
+}
+template <class T>
+inline T cosine_of_turns(T x) {
+  return direction_of_turns(x).x;
 }
 
 /// log(k!) - the first terms of Stirling's series, of k >= 0.
@@ -205,7 +244,7 @@ inline double rest_of_stirling(double k) {
 
 /// In [0, 1).
 template <class T>
-inline T fraction(const block& b, int half = 0) {
+[[gnu::always_inline]] inline T fraction(const block& b, int half = 0) {
   if constexpr (is_wide<T>)
     return double(b.wide(half) >> 11) * 0x1p-53;
   else
@@ -213,7 +252,7 @@ inline T fraction(const block& b, int half = 0) {
 }
 /// In (0, 1].
 template <class T>
-inline T positive_fraction(const block& b, int half = 0) {
+[[gnu::always_inline]] inline T positive_fraction(const block& b, int half = 0) {
   if constexpr (is_wide<T>)
     return double((b.wide(half) >> 11) + 1) * 0x1p-53;
   else
@@ -221,7 +260,7 @@ inline T positive_fraction(const block& b, int half = 0) {
 }
 
 template <class T>
-inline T uniform(const share<T>& s, T low, T high) {
+[[gnu::always_inline]] inline T uniform(const share<T>& s, T low, T high) {
   T part;
   if constexpr (is_wide<T>)
     part = fraction<T>(s.of, s.number);
@@ -254,6 +293,9 @@ inline uint64_t integer(const source& s, uint64_t last) {
   return high_product(bits, count);
 }
 
+/// All of them, whose order is a random one.
+inline uint64_t bits(const source& s) { return s(0).wide(0); }
+
 // --- Other distributions
 
 /// A point in the plane whose parts are normal numbers; its length is made of `u` in (0, 1], its
@@ -264,7 +306,9 @@ inline T normal_part(T u, T turns) {
   return T(sqrt(T(-2) * logarithm(u))) * cosine_of_turns(turns);
 }
 /// In (0, 1], of all bits of a word.
-inline float positive_fraction_of(uint32_t word) { return (float(word) + 1.0f) * 0x1p-32f; }
+[[gnu::always_inline]] inline float positive_fraction_of(uint32_t word) {
+  return (float(word) + 1.0f) * 0x1p-32f;
+}
 
 template <class T>
 inline T normal_of(const block& b) {
@@ -275,7 +319,7 @@ inline T normal_of(const block& b) {
 }
 /// Two neighbours are the parts of one point.
 template <class T>
-inline T normal(const share<T>& s, T mean, T deviation) {
+[[gnu::always_inline]] inline T normal(const share<T>& s, T mean, T deviation) {
   T u, turns;
   if constexpr (is_wide<T>) {
     u = positive_fraction<T>(s.of);
@@ -285,9 +329,10 @@ inline T normal(const share<T>& s, T mean, T deviation) {
     u = positive_fraction_of(s.of.words[pair]);
     turns = float(s.of.words[pair + 1] >> 8) * 0x1p-24f;
   }
-  // The sine is the cosine of a quarter less.
-  const T behind = turns < T(0.25) ? turns + T(0.75) : turns - T(0.25);
-  return mean + deviation * normal_part(u, s.number & 1 ? behind : turns);
+  // Of two neighbours in one item the compiler computes this once.
+  const T length = T(sqrt(T(-2) * logarithm(u)));
+  const point<T> direction = direction_of_turns(turns);
+  return mean + deviation * (length * (s.number & 1 ? direction.y : direction.x));
 }
 
 template <class T>
@@ -541,6 +586,13 @@ inline int64_t zipf(const source& s, double exponent) {
     if (v * x * (t - 1) * b <= t * (b - 1)) break;
   }
   return x < 9.2e18 ? to_integer<int64_t>(x) : most_events;
+}
+
+/// Bits in whose order elements of such weights are a sample without replacement: those of positive
+/// floats are in the order of the numbers.
+inline uint64_t race(const source& s, double weight) {
+  const double arrival = weight > 0 ? exponential<double>(s, 1 / weight) : __builtin_inf();
+  return __builtin_bit_cast(uint64_t, arrival);
 }
 
 }  // namespace usmx::random

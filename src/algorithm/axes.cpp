@@ -47,10 +47,14 @@ array with_axis_last(const array& a, int axis) {
   return axis == last ? a : permuted(a, moved(a.rank(), axis, last));
 }
 
+array with_axis_at(const array& rows, int axis) {
+  const int last = rows.rank() - 1;
+  return axis == last ? rows : permuted(rows, moved(rows.rank(), last, axis));
+}
+
 array turned_back(const array& made, int axis) {
-  const int last = made.rank() - 1;
-  if (axis == last) return made;
-  const array view = permuted(made, moved(made.rank(), last, axis));
+  if (axis == made.rank() - 1) return made;
+  const array view = with_axis_at(made, axis);
   array out = array::empty(made.queue(), view.shape(), made.elements().dtype(), made.kind());
   copy_async(made.queue(), out, view);
   return out;

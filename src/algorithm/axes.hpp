@@ -10,6 +10,8 @@ namespace usmx::detail {
 int axis_of(const array& a, int axis);
 /// A view in which `axis`, which is not negative, is the last one.
 array with_axis_last(const array& a, int axis);
+/// A view of what was computed of such a view, with that axis in its place again.
+array with_axis_at(const array& rows, int axis);
 /// What was computed of such a view, with that axis in its place again, in C order.
 array turned_back(const array& rows, int axis);
 /// The kind of memory of results.

@@ -1,5 +1,6 @@
 // Selections: on a device whose groups are loops the host finds some elements of a few rows in less
-// time than kernels take to sort them; elsewhere, and of many rows, all of them are sorted.
+// time than kernels take to sort them; elsewhere kernels find them digit by digit. Of many rows,
+// all elements are sorted.
 // SPDX-License-Identifier: Apache-2.0
 #include "usmx/select.hpp"
 
@@ -340,6 +341,7 @@ array kth_of_rows(const array& a, const std::vector<std::int64_t>& kth) {
     select_on_host(a, out, all, true, false);
     return out;
   }
+  if (detail::select_by_digits(a, all, out)) return out;
   const array rows = *detail::sort_rows(a, true, false).values;
   const auto count = static_cast<std::int64_t>(all.size());
   array at =

@@ -4,8 +4,10 @@
 #include "usmx/sort.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -38,6 +40,9 @@ constexpr std::int64_t items = 256;  ///< of a group
 constexpr std::int64_t long_row_of_tiles = 1 << 14;
 /// Groups that count a row: each adds its counts once.
 constexpr std::int64_t counting_groups = 2048;
+/// Of a selection: places, rows, and elements of a row, from which on it beats a sort.
+constexpr std::size_t most_ranked = 8;
+constexpr std::int64_t most_ranked_rows = 64, least_ranked = 1 << 21;
 constexpr std::int64_t short_row = 128;                       ///< a network sorts rows up to here
 std::atomic<std::int64_t> wide_from = std::int64_t{1} << 32;  ///< 32 bits do not hold such places
 
@@ -104,6 +109,33 @@ class sorter {
     array order = array::empty(queue_, x_.shape(), dtype::of<std::int64_t>(), kind);
     copy_async(queue_, detail::as_words(order, dtype::of<std::int64_t>()), *found);
     return order;
+  }
+
+  /// Writes the elements at some places to `to`: a pass for each digit, which counts, and one
+  /// kernel that knows them all.
+  void select(const std::vector<std::int64_t>& places, const array& to) const {
+    constexpr int bits = 8;
+    const int digits = elements_.digits(bits);
+    const auto count = static_cast<std::int64_t>(places.size());
+    const std::int64_t size = std::max<std::int64_t>(items * elements_of_item(),
+                                                     quotient_up(rows_ * length_, counting_groups));
+    const std::int64_t in_row = quotient_up(length_, size);
+    std::array<std::int64_t, most_ranked> r{};
+    std::ranges::copy(places, r.begin());
+    const array counts = new_row(rows_ * digits * count << bits, dtype::of<std::uint32_t>());
+    constexpr std::uint64_t zero = 0;
+    fill_async(queue_, counts, &zero);
+    const std::int64_t most = count <= 4 ? 4 : std::int64_t{most_ranked};
+    const auto asked = static_cast<std::int32_t>(count);
+    const kernel& counts_digit = get("count_ranked", bits, false, most);
+    for (std::int32_t number = 0; number < digits; ++number) {
+      counts_digit.enqueue(queue_, in_groups(rows_ * in_row, items),
+                           {x_, counts, length_, size, in_row, number, asked, r[0], r[1], r[2],
+                            r[3], r[4], r[5], r[6], r[7]});
+    }
+    get("ranked", bits, false, most)
+        .enqueue(queue_, in_groups(rows_, items),
+                 {counts, to, asked, r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7]});
   }
 
   /// Whether the rows are sorted one after the other by kernels for a row.
@@ -423,6 +455,21 @@ sorted_elements_of sort_along(const array& a, const sort_request& wanted) {
     if (out.places) out.places = turned_back(*out.places, at);
   });
   return out;
+}
+
+bool select_by_digits(const array& rows, const std::vector<std::int64_t>& places,
+                      const array& out) {
+  const sorted_elements elements(rows.elements().dtype());
+  const std::int64_t length = rows.extent(rows.rank() - 1);
+  if (forms_of(rows.queue()).groups_are_loops || elements.parts > 1 ||
+      places.size() > most_ranked || length < least_ranked ||
+      rows.size() > most_ranked_rows * length ||
+      length > std::numeric_limits<std::int32_t>::max()) {
+    return false;
+  }
+  const array x = in_c_order(rows);
+  sorter(x, false, false).select(places, as_words(out, elements.word()));
+  return true;
 }
 
 sorted_elements_of sort_rows(const array& a, bool values, bool places) {

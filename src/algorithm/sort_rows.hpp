@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "usmx/array.hpp"
 
@@ -26,6 +27,10 @@ sorted_elements_of sort_along(const array& a, const sort_request& wanted);
 
 /// The same of the last axis.
 sorted_elements_of sort_rows(const array& a, bool values, bool places);
+
+/// Writes the elements that sorted rows have at some places to `out`, without a sort: where groups
+/// fill a core, of few places of few long rows. False elsewhere.
+bool select_by_digits(const array& rows, const std::vector<std::int64_t>& places, const array& out);
 
 /// The different elements of a row in order and where each begins, if counting shows them;
 /// otherwise the sorted row alone. `row` has one dimension.

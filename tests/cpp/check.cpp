@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check.hpp"
 
+#include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 namespace {
@@ -33,9 +35,33 @@ bool is_selected(const check::test& test, int argc, char** argv) {
   return (file_fits || !any_file) && (name_fits || !any_name);
 }
 
+/// Kernels are kept where the tests in Python keep theirs (tests/python/conftest.py): a file of the
+/// folder contains its whole key. Nothing is kept where USMX_CACHE says so, or without a folder.
+void keep_kernels() {
+  const auto value = [](const char* name) {
+    const char* const found = std::getenv(name);
+    return std::string(found ? found : "");
+  };
+  if (!value("USMX_CACHE").empty()) return;
+  std::filesystem::path folder(value("USMX_TEST_CACHE_DIR"));
+  if (!std::getenv("USMX_TEST_CACHE_DIR")) {
+    const std::string caches = value("XDG_CACHE_HOME"), home = value("HOME");
+    if (!caches.empty())
+      folder = caches;
+    else if (!home.empty())
+      folder = std::filesystem::path(home) / ".cache";
+    if (!folder.empty()) folder = folder / "usmx" / "tests";
+  }
+  setenv("USMX_CACHE", folder.empty() ? "0" : "1", 1);
+  if (folder.empty()) return;
+  setenv("USMX_CACHE_DIR", folder.c_str(), 1);
+  setenv("USMX_CACHE_SIZE", "2G", 1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_kernels();
   int passed = 0, failed = 0;
   for (const auto& test : check::tests()) {
     if (!is_selected(test, argc, argv)) continue;

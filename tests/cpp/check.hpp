@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <sstream>
@@ -31,6 +32,12 @@ inline std::vector<test>& tests() {
 inline bool add(std::string_view file, std::string name, void (*run)()) {
   tests().push_back({file, std::move(name), run});
   return true;
+}
+
+/// Whether this run has some of the cases only, as `make test` has (docs/testing.md).
+inline bool quick() {
+  const char* const depth = std::getenv("USMX_TEST_DEPTH");
+  return depth != nullptr && std::string_view(depth) == "quick";
 }
 
 inline std::atomic<int> failures = 0;  // of the test that runs now, from all of its threads

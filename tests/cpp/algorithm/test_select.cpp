@@ -61,9 +61,10 @@ TEST(Select, ElementsAskedForAreAtTheirPlacesByBothWays) {
   for (const char* forms : {"native_cpu", "level_zero"}) {
     usmx::detail::use_forms_of(forms);
     for (const std::size_t count : {1, 10, 300, 5000, 40000}) {
-      CHECK(selects<std::int32_t>(count, 100));
       CHECK(selects<float>(count, 1 << 20));
+      if (!check::quick()) CHECK(selects<std::int32_t>(count, 100));
     }
+    if (check::quick()) continue;  // each type is kernels of its own
     CHECK(selects<std::uint8_t>(5000, 2));
     CHECK(selects<double>(5000, 1));
     CHECK(selects<std::int16_t>(5000, 300));

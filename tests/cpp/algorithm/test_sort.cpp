@@ -70,9 +70,10 @@ bool sorts(std::size_t count, int values) {
 
 TEST(Sort, FewAndManyElementsAreInOrderAndEqualOnesInTheirs) {
   for (const std::size_t count : {1, 2, 10, 300, 5000, 40000}) {
-    CHECK(sorts<std::int32_t>(count, 100));
     CHECK(sorts<float>(count, 1 << 20));
+    if (!check::quick()) CHECK(sorts<std::int32_t>(count, 100));
   }
+  if (check::quick()) return;  // each type is kernels of its own
   CHECK(sorts<std::uint8_t>(5000, 2));
   CHECK(sorts<double>(70000, 1 << 30));
 }

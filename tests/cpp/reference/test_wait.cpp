@@ -34,4 +34,7 @@ TEST(Wait, Reference) {
   CHECK(!usmx::has_left(shared));
   usmx::leaves(shared);
   CHECK(usmx::has_left(shared));
+  // Of commands that come by a native handle, as by clEnqueueNDRangeKernel, SYCL does not know.
+  usmx::leaves_natively(shared);
+  usmx::wait(shared);
 }

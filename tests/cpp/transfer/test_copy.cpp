@@ -81,7 +81,9 @@ TEST(Copy, EveryPairOfTypesOnTheHost) {
 // here, so every type meets its neighbours and the widest ones.
 TEST(Copy, TypesMeetOnTheDevice) {
   std::mt19937 random(2);
+  int types = 0;
   for_each_type(all_types{}, [&](auto type) {
+    if (types++ % 4 != 0 && check::quick()) return;
     copy_and_compare<double, decltype(type)>(random, {9, 5, 4}, usm_kind::device, usm_kind::device);
     copy_and_compare<decltype(type), std::complex<float>>(random, {9, 5, 4}, usm_kind::device,
                                                           usm_kind::device);
@@ -221,15 +223,18 @@ TEST(Copy, TranspositionsOfEveryItemSizeAndTileEdge) {
 // The way by staging would hide a kernel that does not compile: its results are right, too.
 TEST(Copy, StridedDeviceMemoryIsMovedByAKernel) {
   std::mt19937 random(7);
-  const auto before = program::counts();
+  const auto built = [] {
+    const auto counts = program::counts();
+    return counts.compiled + counts.found + counts.loaded;
+  };
+  const auto before = built();
   copy_and_compare<sycl::half, std::int8_t>(random, {30, 20, 3}, usm_kind::device,
                                             usm_kind::device);
   copy_and_compare<std::complex<double>, bool>(random, {3, 2, 3, 2, 3, 2}, usm_kind::device,
                                                usm_kind::device);
   copy_and_compare<bool, std::complex<double>>(random, {3, 2, 3, 2, 3, 2}, usm_kind::device,
                                                usm_kind::device);
-  const auto after = program::counts();
-  CHECK_EQUAL(after.compiled + after.found, before.compiled + before.found + 3);
+  CHECK_EQUAL(built(), before + 3);
 }
 
 TEST(Copy, BroadcastSource) {
