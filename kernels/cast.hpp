@@ -68,6 +68,8 @@ inline To convert(From x) {
     return truncate<To>(x);
   } else if constexpr (is_floating<To> && !is_floating<From> && !is_same<From, bool>) {
     return to_floating<To>(x);
+  } else if constexpr (is_same<From, bfloat16>) {
+    return To(float(x));
   } else {
     return To(x);
   }

@@ -115,3 +115,26 @@ sort_in_tile(const word* from, word* to, place* places, int32_t length, uint64_t
       space.get(), (const element*)from, (element*)to, places, length, word(flip));
 }
 #endif
+
+#ifdef COUNT_RANKED
+USMX_KERNEL(1)
+count_ranked(const word* from, uint32_t* counts, int64_t length, int64_t size, int64_t in_row,
+             int32_t pass, int32_t places, int64_t r0, int64_t r1, int64_t r2, int64_t r3,
+             int64_t r4, int64_t r5, int64_t r6, int64_t r7) {
+  const int64_t ranks[] = {r0, r1, r2, r3, r4, r5, r6, r7};
+  usmx::local<usmx::sorting::ranked_space<BITS, EACH>> space;
+  usmx::local<uint32_t[EACH][1 << BITS]> counted;
+  usmx::sorting::count_ranked<own, BITS, DIGITS>(space.get(), counted.get(), from, ranks, places,
+                                                 counts, {length, size, in_row}, pass);
+}
+#endif
+
+#ifdef RANKED
+USMX_KERNEL(1)
+ranked(const uint32_t* counts, word* to, int32_t places, int64_t r0, int64_t r1, int64_t r2,
+       int64_t r3, int64_t r4, int64_t r5, int64_t r6, int64_t r7) {
+  const int64_t ranks[] = {r0, r1, r2, r3, r4, r5, r6, r7};
+  usmx::local<usmx::sorting::ranked_space<BITS, EACH>> space;
+  usmx::sorting::ranked<own, BITS, DIGITS>(space.get(), ranks, places, counts, to);
+}
+#endif

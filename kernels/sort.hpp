@@ -10,6 +10,7 @@
 //   sort_in_tile                a group sorts a longer row, digit by digit, in its local memory
 //   count_tile, move_tile       a pass over one digit, a group for each tile of a row
 //   count_digits, come_earlier  the same without counting in each pass, where groups may wait
+//   count_ranked, ranked        elements of some places, digit by digit, without a sort
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -70,6 +71,16 @@ inline Word key(Word bits, Word flip) {
     const Word ordered = Word(bits ^ Word(Word(Word(0) - is_negative) | sign_bit<Word>) ^ flip);
     return is_nan<Form>(bits) ? Word(~Word(0)) : ordered;
   }
+}
+/// The element with that key.
+template <form Form, class Word>
+inline Word element_with(Word key) {
+  if constexpr (Form == form::truth || Form == form::natural)
+    return key;
+  else if constexpr (Form == form::integer)
+    return Word(key ^ sign_bit<Word>);
+  else
+    return (key & sign_bit<Word>) != 0 ? Word(key ^ sign_bit<Word>) : Word(~key);
 }
 /// Complex numbers stand in the order of which of their parts are NaN.
 template <class Word>
@@ -294,7 +305,13 @@ inline void count_numbers(const Number* from, int64_t* counts, uint64_t* largest
 /// place on it adds; the last bin holds both of its edges.
 template <class T>
 class even_edges {
+  using wide = decltype(T() * 1.0f);  // half would overflow
+
  public:
+  static constexpr int lanes = 8;
+  using lane_numbers [[clang::ext_vector_type(lanes)]] = wide;
+  using lane_bins [[clang::ext_vector_type(lanes)]] = int32_t;
+
   even_edges(const T* edges, int64_t bins, float off)
       : edges_(edges),
         bins_(bins),
@@ -311,7 +328,18 @@ class even_edges {
   bool on_line(T x, int32_t& bin) const {
     const wide at = (wide(x) - begin_) * scale_, whole = __builtin_elementwise_floor(at);
     bin = int32_t(whole);
-    return (at > above_) & (at < last_) & (at - whole > above_) & (at - whole < below_);
+    return is_sure(at, at - whole);
+  }
+  /// The same of eight elements next to each other, as one vector: compilers do not make
+  /// one of them. Whether all are sure.
+  template <class From>
+  bool on_line(const From* from, lane_bins& bins) const {
+    lane_numbers x;
+#pragma clang loop unroll(full)
+    for (int k = 0; k < lanes; ++k) x[k] = wide(T(from[k]));
+    const lane_numbers at = (x - begin_) * scale_, whole = __builtin_elementwise_floor(at);
+    bins = __builtin_convertvector(whole, lane_bins);
+    return __builtin_reduce_and(is_sure(at, at - whole)) != 0;
   }
   /// The bin of any element, found by comparing; -1 outside of all.
   int64_t compared(T x) const {
@@ -326,7 +354,10 @@ class even_edges {
   }
 
  private:
-  using wide = decltype(T() * 1.0f);  // half would overflow
+  template <class Place>
+  auto is_sure(Place at, Place in_bin) const {
+    return (at > above_) & (at < last_) & (in_bin > above_) & (in_bin < below_);
+  }
 
   const T* edges_;
   int64_t bins_;
@@ -349,20 +380,14 @@ inline void count_between(const From* from, int64_t* counts, const T* edges, flo
   };
   const int64_t end = cut.end(chunk);
   int64_t i = cut.begin(chunk);
-  for (; i + Copies <= end; i += Copies) {
-    int32_t bin[Copies];
-    bool is_sure = true;
+  constexpr int lanes = even_edges<T>::lanes;
+  for (; i + lanes <= end; i += lanes) {
+    typename even_edges<T>::lane_bins bin;
+    if (between.on_line(from + i, bin)) {
 #pragma clang loop unroll(full)
-    for (int copy = 0; copy < Copies; ++copy) {
-      is_sure &= between.on_line(T(from[i + copy]), bin[copy]);
-    }
-#pragma clang loop unroll(full)
-    for (int copy = 0; copy < Copies; ++copy) {
-      if (is_sure) {
-        ++count[copy * bins + bin[copy]];
-      } else {
-        compare(T(from[i + copy]), copy);
-      }
+      for (int k = 0; k < lanes; ++k) ++count[k % Copies * bins + bin[k]];
+    } else {
+      for (int k = 0; k < lanes; ++k) compare(T(from[i + k]), k % Copies);
     }
   }
   for (; i < end; ++i) compare(T(from[i]), 0);
@@ -708,6 +733,130 @@ template <form Form, int Bits, int Digits, class Word, class Count>
   for (int d = item; d < Digits * values; d += items) {
     if (all[d] != 0) atomic_add(&counts[d], Count(all[d]));
   }
+}
+
+// --- some places of a row -----------------------------------------------------------------------
+//
+// A pass counts the next digit, from the highest on, of the elements whose digits before it are
+// those of a place's element. What these are each group finds out by itself, from the counts of
+// earlier passes.
+
+/// What is known of the element at each place: its first digits, and how many elements with the
+/// same ones come before it. `first_alike` is the first place with the same digits, which counts
+/// for all.
+template <int Bits, int Most>
+struct ranked_space {
+  uint32_t counts[2][Most][1 << Bits];
+  uint64_t begins[Most], next_begins[Most];
+  uint32_t rank[Most], next_rank[Most];
+  int first_alike[Most];
+
+  void compare(int places) {
+    const int item = int(local_id());
+    if (item < places) {
+      int first = item;
+      for (int p = item - 1; p >= 0; --p) first = begins[p] == begins[item] ? p : first;
+      first_alike[item] = first;
+    }
+    group_barrier();
+  }
+};
+
+/// The first `passes` digits of each place's element. There are as many items as a digit has
+/// values; `counts` has those of each pass and place of the row.
+template <int Bits, int Most>
+[[gnu::always_inline]] inline void follow(ranked_space<Bits, Most>& space,
+                                          const int64_t (&ranks)[8], int places,
+                                          const uint32_t* counts, int passes) {
+  constexpr int values = 1 << Bits;
+  const int item = int(local_id());
+  if (item == 0) {
+#pragma clang loop unroll(full)
+    for (int p = 0; p < Most; ++p) {
+      space.begins[p] = 0;
+      space.rank[p] = uint32_t(ranks[p]);
+    }
+  }
+  group_barrier();
+  space.compare(places);
+  for (int pass = 0; pass < passes; ++pass, counts += places * values) {
+    for (int p = 0; p < places; ++p)
+      space.counts[0][p][item] = counts[space.first_alike[p] * values + item];
+    int now = 0;
+    group_barrier();
+    for (int step = 1; step < values; step *= 2) {
+      for (int p = 0; p < places; ++p) {
+        const uint32_t before = item < step ? 0 : space.counts[now][p][item - step];
+        space.counts[1 - now][p][item] = space.counts[now][p][item] + before;
+      }
+      now = 1 - now;
+      group_barrier();
+    }
+    for (int p = 0; p < places; ++p) {
+      const uint32_t before = item == 0 ? 0 : space.counts[now][p][item - 1];
+      if (before <= space.rank[p] && space.rank[p] < space.counts[now][p][item]) {
+        space.next_begins[p] = space.begins[p] << Bits | uint32_t(item);
+        space.next_rank[p] = space.rank[p] - before;
+      }
+    }
+    group_barrier();
+    if (item < places) {
+      space.begins[item] = space.next_begins[item];
+      space.rank[item] = space.next_rank[item];
+    }
+    group_barrier();
+    space.compare(places);
+  }
+}
+
+/// Counts the digit of that pass; a group for each chunk of a row. `counts` of all passes are 0
+/// before the first one.
+template <form Form, int Bits, int Digits, int Most, class Word>
+[[gnu::always_inline]] inline void count_ranked(ranked_space<Bits, Most>& space,
+                                                uint32_t (&own)[Most][1 << Bits], const Word* from,
+                                                const int64_t (&ranks)[8], int places,
+                                                uint32_t* counts, const chunks& cut, int pass) {
+  constexpr int values = 1 << Bits;
+  const int item = int(local_id());
+  const int64_t chunk = int64_t(group_id()), begin = cut.begin(chunk);
+  const int here = int(cut.end(chunk) - begin);
+  counts += chunk / cut.in_row * (int64_t(Digits) * places * values);
+  for (int p = 0; p < places; ++p) own[p][item] = 0;
+  follow(space, ranks, places, counts, pass);
+  const int lowest = (Digits - 1 - pass) * Bits;
+  from += begin;
+  // High digits are few: items with the same one count it together.
+  const ballot_word before = items_before();
+#pragma clang loop unroll_count(4)
+  for (int first = 0; first < here; first += values) {
+    const bool is_here = first + item < here;
+    const uint64_t digits =
+        uint64_t(key<Form>(from[is_here ? first + item : 0], Word(0))) >> lowest;
+    const auto d = uint32_t(digits & (values - 1));
+    for (int p = 0; p < places; ++p) {
+      if (space.first_alike[p] != p) continue;
+      const ballot_word there = ballot(is_here && space.begins[p] == digits >> Bits);
+      if (there == 0) continue;
+      const ballot_word same = items_with_same<Bits>(d, there);
+      if ((same & before) == 0 && (there >> sub_group_local_id() & 1) != 0)
+        atomic_add(&own[p][d], number_of(same));
+    }
+  }
+  group_barrier();
+  for (int p = 0; p < places; ++p) {
+    if (own[p][item] != 0) atomic_add(&counts[(pass * places + p) * values + item], own[p][item]);
+  }
+}
+
+/// Writes the elements of all places, a group for each row.
+template <form Form, int Bits, int Digits, int Most, class Word>
+[[gnu::always_inline]] inline void ranked(ranked_space<Bits, Most>& space,
+                                          const int64_t (&ranks)[8], int places,
+                                          const uint32_t* counts, Word* to) {
+  const int64_t row = int64_t(group_id());
+  const int item = int(local_id());
+  follow(space, ranks, places, counts + row * (int64_t(Digits) * places << Bits), Digits);
+  if (item < places) to[row * places + item] = element_with<Form>(Word(space.begins[item]));
 }
 
 /// What tiles tell about their digits: how many of them a tile has, later how many there are up to

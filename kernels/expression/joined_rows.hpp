@@ -1,6 +1,6 @@
 // Kernels that join the elements of each row and go on with the same row: a group has a few rows,
-// or one where groups are not loops, reads each several times while it is in the cache, and waits
-// for nothing but itself.
+// one after the other or, where groups are not loops, side by side, each for `Lanes` of its items;
+// reads each several times while it is in the cache, and waits for nothing but itself.
 //
 // Elements are joined in the order of reduce.hpp, where one group has all of a row, so a sum has
 // the bits here that it has there.
@@ -23,52 +23,62 @@ struct range {
 
 /// Joins the elements of each row: `row(number, slot)` is what the map knows of a row, and
 /// `store(value, slot)` keeps the value of the row at this place of the group.
-template <int Items, int Blocks, int Most, class Value, class Row, class Map, class Join,
+template <int Items, int Lanes, int Blocks, int Most, class Value, class Row, class Map, class Join,
           class Store>
 [[gnu::always_inline]] inline void joined(const range& rows, int64_t length,
                                           Value (&values)[Most][Items], const Row& row,
                                           const Map& map, const Join& join, const Store& store) {
   const int item = int(local_id());
-  for (int64_t number = rows.first; number < rows.last; ++number) {
-    const int64_t slot = number - rows.first;
-    const auto where = row(number, slot);
-    if (length >= Items) {
-      values[slot][item] =
-          reduce::row_of_one_item<Items, Blocks, Value>(where, item, length, item, map, join);
-    } else if (item < length) {
-      values[slot][item] = map(where, item, 0);
-    }
-  }
-  group_barrier();
-  const int wide = length < Items ? int(length) : Items;
+  const int wide = length < Lanes ? int(length) : Lanes;
   if constexpr (Most > 1) {
+    static_assert(Lanes == Items);
+    for (int64_t number = rows.first; number < rows.last; ++number) {
+      const int64_t slot = number - rows.first;
+      const auto where = row(number, slot);
+      if (length >= Items) {
+        values[slot][item] =
+            reduce::row_of_one_item<Items, Blocks, 1, Value>(where, item, length, item, map, join);
+      } else if (item < length) {
+        values[slot][item] = map(where, item, 0);
+      }
+    }
+    group_barrier();
     for (int64_t slot = item; slot < rows.last - rows.first; slot += Items) {
       Value sum = values[slot][0];
       for (int k = 1; k < wide; ++k) sum = join(sum, values[slot][k]);
       store(sum, slot);
     }
   } else {
-    for (int half = Items / 2; half > 0; half /= 2) {
-      if (item < half && item + half < wide)
-        values[0][item] = join(values[0][item], values[0][item + half]);
-      group_barrier();
+    const int lane = item % Lanes, slot = item / Lanes;
+    const bool is_here = rows.first + slot < rows.last;
+    if (is_here && lane < length) {
+      values[0][item] = reduce::row_of_one_item<Lanes, Blocks, reduce::rounds_of_core, Value>(
+          row(rows.first + slot, slot), lane, length, lane, map, join);
     }
-    if (item == 0) store(values[0][0], 0);
+    reduce::by_halves<Items, Lanes>(values[0], item, is_here ? wide : 0, join);
+    if (is_here && lane == 0) store(values[0][item], slot);
   }
   group_barrier();
 }
 
-/// `one(where, row, column)` for each element of the rows.
-template <int Items, class Row, class One>
+/// `one(where, row, column)` for each element of the rows, so many at once.
+template <int Items, int Lanes, int Rounds, class Row, class One>
 [[gnu::always_inline]] inline void each_element(const range& rows, int64_t length, const Row& row,
                                                 const One& one) {
-  const int64_t item = int64_t(local_id());
-  for (int64_t number = rows.first; number < rows.last; ++number) {
+  const int64_t lane = int64_t(local_id()) % Lanes;
+  for (int64_t number = rows.first + int64_t(local_id()) / Lanes; number < rows.last;
+       number += Items / Lanes) {
     const auto where = row(number, number - rows.first);
     int64_t column = 0;
+    if constexpr (Rounds > 1) {
+      for (; column + Lanes * Rounds <= length; column += Lanes * Rounds) {
+#pragma clang loop unroll(full)
+        for (int k = 0; k < Rounds; ++k) one(where, number, column + k * Lanes + lane);
+      }
+    }
     // All items have an element: no condition keeps the compiler from making vectors of them.
-    for (; column + Items <= length; column += Items) one(where, number, column + item);
-    if (column + item < length) one(where, number, column + item);
+    for (; column + Lanes <= length; column += Lanes) one(where, number, column + lane);
+    if (column + lane < length) one(where, number, column + lane);
   }
 }
 

@@ -13,7 +13,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../prelude/vote.hpp"
 #include "loops.hpp"
+#include "moments.hpp"
 #include "operand.hpp"
 #include "product.hpp"
 
@@ -60,8 +62,25 @@ struct index_range {
 template <class Value, int Items, int Segments>
 using tile = Value[Segments][Items];
 
-/// Joins every `Items`th element of a row from `at` on; there is one at least.
-template <int Items, int Blocks, class Value, class Where, class Map, class Join>
+/// Joins what is left from `at` on, at most so many elements, after all of them are loaded.
+template <int Items, int Most, class Value, class Where, class Map, class Join>
+[[gnu::always_inline]] inline Value with_rest(Value now, const Where& where, int64_t at,
+                                              int64_t end, const Map& map, const Join& join) {
+  Value next[Most];
+#pragma clang loop unroll(full)
+  for (int k = 0; k < Most; ++k) {
+    if (at + k * Items < end) next[k] = map(where, at + k * Items, 0);
+  }
+#pragma clang loop unroll(full)
+  for (int k = 0; k < Most; ++k) {
+    if (at + k * Items < end) now = join(now, next[k]);
+  }
+  return now;
+}
+
+/// Joins every `Items`th element of a row from `at` on; there is one at least. All loads of so many
+/// rounds are on their way before the first of them is joined.
+template <int Items, int Blocks, int Rounds, class Value, class Where, class Map, class Join>
 [[gnu::always_inline]] inline Value row_of_one_item(const Where& where, int64_t at, int64_t end,
                                                     int item, const Map& map, const Join& join) {
   Value now;
@@ -71,6 +90,16 @@ template <int Items, int Blocks, class Value, class Where, class Map, class Join
 #pragma clang loop unroll(full)
     for (int b = 0; b < Blocks; ++b) hand[b] = map(where, at + b * Items, 0);
     at += Items * Blocks;
+    if constexpr (Rounds > 1) {
+      for (; last - at >= Items * Blocks * Rounds; at += Items * Blocks * Rounds) {
+        Value next[Rounds * Blocks];
+#pragma clang loop unroll(full)
+        for (int k = 0; k < Rounds * Blocks; ++k) next[k] = map(where, at + k * Items, 0);
+#pragma clang loop unroll(full)
+        for (int k = 0; k < Rounds * Blocks; ++k)
+          hand[k % Blocks] = join(hand[k % Blocks], next[k]);
+      }
+    }
     for (; last - at >= Items * Blocks; at += Items * Blocks) {
 #pragma clang loop unroll(full)
       for (int b = 0; b < Blocks; ++b) hand[b] = join(hand[b], map(where, at + b * Items, 0));
@@ -81,13 +110,72 @@ template <int Items, int Blocks, class Value, class Where, class Map, class Join
       for (int b = 0; b < w; ++b) hand[b] = join(hand[b], hand[b + w]);
     }
     now = hand[0];
+  } else if constexpr (Rounds > 1) {
+    now = map(where, at, 0);
+    at += Items;
+    return with_rest<Items, Blocks - 1>(now, where, at, end, map, join);
   } else {
     now = map(where, at, 0);
     at += Items;
   }
+  if constexpr (Rounds > 1) {
+    return last > at ? with_rest<Items, Blocks>(now, where, at, end, map, join) : now;
+  }
   for (; last - at >= Items; at += Items) now = join(now, map(where, at, 0));
   if (at < end) now = join(now, map(where, at, 0));
   return now;
+}
+
+/// Where a group fills a core: an item with four elements in hand then has sixteen loads on their
+/// way in rows of 4096 elements and of 16 384.
+inline constexpr int rounds_of_core = 3;
+
+/// Joins what the first `wide` of each `Lanes` items have, by halves; `values[item]` of the first
+/// one is the result. Items of one sub-group wait for no other.
+template <int Items, int Lanes, class Value, class Join>
+[[gnu::always_inline]] inline void by_halves(Value (&values)[Items], int item, int wide,
+                                             const Join& join) {
+  const auto wait = [](int count) {
+    if (count <= int(sub_group_max_size()))
+      vote_barrier();
+    else
+      group_barrier();
+  };
+  const int lane = item % Lanes;
+  wait(Lanes);
+#pragma clang loop unroll(full)
+  for (int half = Lanes / 2; half > 0; half /= 2) {
+    if (lane < half && lane + half < wide) values[item] = join(values[item], values[item + half]);
+    wait(half);
+  }
+}
+
+/// So many items share a result of few elements: neighbours read neighbouring elements, and a group
+/// makes `Items / Lanes` results.
+template <int Items, int Lanes, int Blocks, class Value, class Kept, class Rows, class Map,
+          class Join, class Store>
+[[gnu::always_inline]] inline void shared(const work& w, Value (&values)[Items], const Kept& kept,
+                                          const Rows& rows, const Map& map, const Join& join,
+                                          const Store& store) {
+  const int item = int(local_id()), lane = item % Lanes;
+  const int64_t result = int64_t(group_id()) * (Items / Lanes) + item / Lanes;
+  const bool is_here = result < w.results;
+  if (is_here && lane < w.length) {
+    const auto base = kept.at(result);
+    Value sum;
+    for (int64_t row = 0; row < w.rows; ++row) {
+      const Value now = row_of_one_item<Lanes, Blocks, rounds_of_core, Value>(
+          base + rows.at(row), lane, w.length, lane, map, join);
+      sum = row == 0 ? now : join(sum, now);
+    }
+    values[item] = sum;
+  }
+  by_halves<Items, Lanes>(values, item,
+                          !is_here           ? 0
+                          : w.length < Lanes ? int(w.length)
+                                             : Lanes,
+                          join);
+  if (is_here && lane == 0) store(values[item], place{result, 0, 0, 0});
 }
 
 /// Neighbouring items read neighbouring elements of one result and join what they have. A group
@@ -97,6 +185,7 @@ template <int Items, int Blocks, int Segments, class Value, class Kept, class Ro
 [[gnu::always_inline]] inline void along(const work& w, Value (&values)[Segments][Items],
                                          const Kept& kept, const Rows& rows, const Map& map,
                                          const Join& join, const Store& store) {
+  constexpr int rounds = Segments > 1 ? 1 : rounds_of_core;
   const int item = int(local_id());
   const int64_t first = int64_t(group_id()) * Segments;
   for (int s = 0; s < Segments; ++s) {
@@ -108,7 +197,7 @@ template <int Items, int Blocks, int Segments, class Value, class Kept, class Ro
       // All items have an element: no condition keeps the compiler from making vectors of them.
       if (mine.end - mine.begin >= Items) {
         for (int64_t row = mine.first_row; row < mine.last_row; ++row) {
-          const Value now = row_of_one_item<Items, Blocks, Value>(
+          const Value now = row_of_one_item<Items, Blocks, rounds, Value>(
               base + rows.at(row), mine.begin + item, mine.end, item, map, join);
           sum = row == mine.first_row ? now : join(sum, now);
         }
@@ -122,7 +211,7 @@ template <int Items, int Blocks, int Segments, class Value, class Kept, class Ro
       }
     }
   }
-  group_barrier();
+  if constexpr (Segments > 1) group_barrier();
 
   // How many items had an element of that part.
   const auto width = [&](int64_t number) {
@@ -141,19 +230,16 @@ template <int Items, int Blocks, int Segments, class Value, class Kept, class Ro
       }
     }
   } else {
-    const int wide = width(first % w.parts);
-    for (int half = Items / 2; half > 0; half /= 2) {
-      if (item < half && item + half < wide)
-        values[0][item] = join(values[0][item], values[0][item + half]);
-      group_barrier();
-    }
+    by_halves<Items, Items>(values[0], item, width(first % w.parts), join);
     if (item == 0) store(values[0][0], place{first / w.parts, first % w.parts, 0, 0});
   }
 }
 
 /// Neighbouring items make neighbouring results, each alone, `Blocks` of them at once, whose
-/// columns are `Items` apart. `where(row, block)` is where the elements of that column begin.
-template <int Items, int Blocks, class Value, class Where, class Map, class Join, class Store>
+/// columns are `Items` apart; so many rounds are loaded before the first of them is joined.
+/// `where(row, block)` is where the elements of that column begin.
+template <int Items, int Blocks, int Rounds, class Value, class Where, class Map, class Join,
+          class Store>
 [[gnu::always_inline]] inline void columns(const part& mine, int64_t column0, int64_t count,
                                            const Where& where, const Map& map, const Join& join,
                                            const Store& store) {
@@ -167,6 +253,18 @@ template <int Items, int Blocks, class Value, class Where, class Map, class Join
 #pragma clang loop unroll(full)
         for (int b = 0; b < Blocks; ++b) hand[b] = map(where.block(at, b), i, column1 + b * Items);
         ++i;
+      }
+      if constexpr (Rounds > 1) {
+        for (; mine.end - i >= Rounds; i += Rounds) {
+          Value next[Rounds * Blocks];
+#pragma clang loop unroll(full)
+          for (int k = 0; k < Rounds * Blocks; ++k)
+            next[k] =
+                map(where.block(at, k % Blocks), i + k / Blocks, column1 + k % Blocks * Items);
+#pragma clang loop unroll(full)
+          for (int k = 0; k < Rounds * Blocks; ++k)
+            hand[k % Blocks] = join(hand[k % Blocks], next[k]);
+        }
       }
       for (; i < mine.end; ++i) {
 #pragma clang loop unroll(full)
@@ -212,8 +310,8 @@ struct of_each {
 };
 
 /// Results in batches of `count` columns with a common step, in tiles of `Items * Blocks`.
-template <int Items, int Blocks, class Value, class Kept, class Rows, class Map, class Join,
-          class Store>
+template <int Items, int Blocks, int Rounds, class Value, class Kept, class Rows, class Map,
+          class Join, class Store>
 [[gnu::always_inline]] inline void across(const work& w, int64_t count, int64_t tiles,
                                           const Kept& kept, const Rows& rows, const Map& map,
                                           const Join& join, const Store& store) {
@@ -221,15 +319,15 @@ template <int Items, int Blocks, class Value, class Kept, class Rows, class Map,
   const int64_t column0 = group % tiles * (Items * Blocks);
   const int64_t batch = group / tiles % batches, number = group / tiles / batches;
   const of_batch<decltype(kept.at(0)), Rows> where{kept.at(batch), rows};
-  columns<Items, Blocks, Value>(
+  columns<Items, Blocks, Rounds, Value>(
       part(w, number), column0, count, where, map, join, [&](const Value& value, int64_t column) {
         store(value, place{batch * count + column, number, batch, column});
       });
 }
 
 /// The same where each item finds its own place.
-template <int Items, int Blocks, class Value, class Kept, class Rows, class Map, class Join,
-          class Store>
+template <int Items, int Blocks, int Rounds, class Value, class Kept, class Rows, class Map,
+          class Join, class Store>
 [[gnu::always_inline]] inline void scattered(const work& w, const Kept& kept, const Rows& rows,
                                              const Map& map, const Join& join, const Store& store) {
   const int64_t tiles = (w.results + Items * Blocks - 1) / (Items * Blocks);
@@ -238,7 +336,7 @@ template <int Items, int Blocks, class Value, class Kept, class Rows, class Map,
   of_each<Blocks, decltype(kept.at(0)), Rows> where{{}, rows};
   for (int b = 0; b < Blocks; ++b)
     where.own[b] = kept.at(column0 + b * Items + int64_t(local_id()));
-  columns<Items, Blocks, Value>(
+  columns<Items, Blocks, Rounds, Value>(
       part(w, number), column0, w.results, where, map, join,
       [&](const Value& value, int64_t column) { store(value, place{column, number, 0, column}); });
 }

@@ -226,36 +226,58 @@ struct workspace {
 };
 
 /// What groups tell each other in global memory. Flags are 0 before the launch.
-template <class Value>
+template <class Value, class Word>
 struct board {
+  /// Values of up to four bytes stand in the words of their flags: no fence has to order them.
+  static constexpr bool in_words = sizeof(Word) == 8;
+
   uint32_t* next_number;
-  /// For each tile whether its total stands in `totals`, for each window of tiles whether what
-  /// comes before it stands in `carries`.
-  uint32_t* has_total;
-  uint32_t* has_carry;
+  /// For each tile, and for each window of tiles, whether its total stands in `totals`; for each
+  /// window of windows whether what comes before it stands in `carries`.
+  Word* has_total;
+  Word* has_window;
+  Word* has_carry;
   Value* totals;
+  Value* windows;
   Value* carries;
 
-  board(uint32_t* flags, Value* values, int64_t tiles)
-      : next_number(flags),
+  board(Word* flags, Value* values, int64_t tiles, int64_t all_windows)
+      : next_number((uint32_t*)flags),
         has_total(flags + 1),
-        has_carry(flags + 1 + tiles),
+        has_window(has_total + tiles),
+        has_carry(has_window + all_windows),
         totals(values),
-        carries(values + tiles) {}
+        windows(totals + tiles),
+        carries(windows + all_windows) {}
 };
 
-template <class Value>
-inline void tell(Value* where, uint32_t* flag, const Value& value) {
-  *where = value;
-  fence();
-  atomic_store(flag, uint32_t(1));
-}
-template <class Value>
-inline Value hear(const Value* where, const uint32_t* flag) {
-  while (atomic_load(flag) == 0) {
+template <class Value, class Word>
+inline void tell(Value* where, Word* flag, const Value& value) {
+  if constexpr (board<Value, Word>::in_words) {
+    uint32_t bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof value);
+    atomic_store(flag, Word(1) << 32 | bits);
+  } else {
+    *where = value;
+    fence();
+    atomic_store(flag, Word(1));
   }
-  fence();
-  return *where;
+}
+template <class Value, class Word>
+inline Value hear(const Value* where, const Word* flag) {
+  Word seen;
+  do {
+    seen = atomic_load(flag);
+  } while (seen == 0);
+  if constexpr (board<Value, Word>::in_words) {
+    const auto bits = uint32_t(seen);
+    Value value;
+    __builtin_memcpy(&value, &bits, sizeof value);
+    return value;
+  } else {
+    fence();
+    return *where;
+  }
 }
 
 /// Joins what the first `count` items have in sums[0], in their order; the result stands in the
@@ -278,13 +300,13 @@ inline int join_items(Value (&sums)[2][Items], int count, const Join& join) {
 
 /// One tile of a line of `tiles`, the elements from `begin` to `end`. `load` and `store`
 /// know the line.
-template <int Window, int Elements, bool Exclusive, class Value, int Items, int Blocks, class Load,
-          class Join, class First, class Store>
+template <int Window, int Elements, bool Exclusive, class Value, class Word, int Items, int Blocks,
+          class Load, class Join, class First, class Store>
 [[gnu::always_inline]] inline void tile(workspace<Value, Items, Blocks>& space,
-                                        const board<Value>& told, int64_t line, int64_t part,
+                                        const board<Value, Word>& told, int64_t line, int64_t part,
                                         int64_t tiles, int64_t begin, int64_t end, const Load& load,
                                         const Join& join, const First& first, const Store& store) {
-  static_assert(Window > 1 && Window <= Items && Blocks % Elements == 0);
+  static_assert(Window > 1 && 2 * Window <= Items && Blocks % Elements == 0);
   constexpr int size = Items * Blocks;
   const int item = int(local_id()), here = int(end - begin);
   // Neighbouring items take neighbouring elements, row by row.
@@ -320,26 +342,45 @@ template <int Window, int Elements, bool Exclusive, class Value, int Items, int 
   const Value before = space.sums[now][from < here && item > 0 ? item - 1 : 0];
   group_barrier();
 
-  // The total of this tile is told before anything is waited for.
+  // The total of this tile is told before anything is waited for, and that of a window before
+  // anything is waited for that came before the window.
   const int64_t at = line * tiles + part;
   if (item == 0 && !is_last) tell(told.totals + at, told.has_total + at, total);
-  const int inside = int(part % Window);
-  const int64_t windows = (tiles + Window - 1) / Window;
-  const int64_t window = line * windows + part / Window;
-  Value carry{};
-  if (inside > 0) {
+  const int64_t of_line = part / Window, windows = (tiles + Window - 1) / Window;
+  const int64_t outer = of_line / Window, outers = (windows + Window - 1) / Window;
+  const int64_t window = line * windows + of_line, carried = line * outers + outer;
+  // So many tiles come before this one in its window, so many windows before that in theirs.
+  const int inside = int(part % Window), earlier = int(of_line % Window);
+  const bool is_end = inside == Window - 1 && !is_last;
+  if (is_end) {
     const int64_t other = at - inside + item;
     if (item < inside) space.sums[0][item] = hear(told.totals + other, told.has_total + other);
     now = join_items(space.sums, inside, join);
-    carry = space.sums[now][inside - 1];
-  }
-  if (part >= Window) {
-    if (item == 0) space.carry = hear(told.carries + window, told.has_carry + window);
+    if (item == 0) {
+      tell(told.windows + window, told.has_window + window,
+           join(space.sums[now][inside - 1], total));
+    }
     group_barrier();
-    carry = inside > 0 ? join(space.carry, carry) : space.carry;
   }
-  if (item == 0 && inside == Window - 1 && !is_last) {
-    tell(told.carries + window + 1, told.has_carry + window + 1, join(carry, total));
+  Value carry{};
+  if (earlier + inside > 0) {
+    if (item < earlier) {
+      const int64_t other = window - earlier + item;
+      space.sums[0][item] = hear(told.windows + other, told.has_window + other);
+    } else if (item < earlier + inside) {
+      const int64_t other = at - inside + item - earlier;
+      space.sums[0][item] = hear(told.totals + other, told.has_total + other);
+    }
+    now = join_items(space.sums, earlier + inside, join);
+    carry = space.sums[now][earlier + inside - 1];
+  }
+  if (outer > 0) {
+    if (item == 0) space.carry = hear(told.carries + carried, told.has_carry + carried);
+    group_barrier();
+    carry = earlier + inside > 0 ? join(space.carry, carry) : space.carry;
+  }
+  if (item == 0 && is_end && earlier == Window - 1) {
+    tell(told.carries + carried + 1, told.has_carry + carried + 1, join(carry, total));
   }
 
   if (from < here) {
@@ -371,12 +412,12 @@ template <int Window, int Elements, bool Exclusive, class Value, int Items, int 
 }
 
 /// Tiles of `w.chunk` elements, as many as there are groups.
-template <int Window, int Elements, bool Exclusive, class Value, int Items, int Blocks, class Begin,
-          class Target, class Load, class Join, class First, class Store>
+template <int Window, int Elements, bool Exclusive, class Value, class Word, int Items, int Blocks,
+          class Begin, class Target, class Load, class Join, class First, class Store>
 [[gnu::always_inline]] inline void once(workspace<Value, Items, Blocks>& space,
-                                        const board<Value>& told, const work& w, const Begin& begin,
-                                        const Target& target, const Load& load, const Join& join,
-                                        const First& first, const Store& store) {
+                                        const board<Value, Word>& told, const work& w,
+                                        const Begin& begin, const Target& target, const Load& load,
+                                        const Join& join, const First& first, const Store& store) {
   const int64_t number = take_number(space.number, told.next_number);
   const part mine(w, number / w.chunks, number % w.chunks);
   const auto from = begin.at(mine.line);

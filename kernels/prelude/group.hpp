@@ -77,6 +77,14 @@ USMX_TOGETHER inline bool all_of(bool condition) {
   return __spirv_GroupAll(Scope, condition);
 }
 
+#ifdef USMX_BACKEND_BARRIERS
+using backend::sub_group_local_id;
+using backend::sub_group_max_size;
+#else
+inline uint32_t sub_group_local_id() { return __spirv_BuiltInSubgroupLocalInvocationId(); }
+inline uint32_t sub_group_max_size() { return __spirv_BuiltInSubgroupMaxSize(); }
+#endif
+
 /// The value of another item of the sub-group: by id, by id ^ mask, some ids below or above.
 template <class T>
 USMX_TOGETHER inline T shuffle(T x, uint32_t id) {
@@ -88,19 +96,17 @@ USMX_TOGETHER inline T shuffle_xor(T x, uint32_t mask) {
 }
 template <class T>
 USMX_TOGETHER inline T shuffle_up(T x, uint32_t delta) {
-  const uint32_t id = __spirv_BuiltInSubgroupLocalInvocationId();
+  const uint32_t id = sub_group_local_id();
   return backend::shuffle(x, id < delta ? id : id - delta);
 }
 template <class T>
 USMX_TOGETHER inline T shuffle_down(T x, uint32_t delta) {
-  const uint32_t id = __spirv_BuiltInSubgroupLocalInvocationId();
+  const uint32_t id = sub_group_local_id();
   const uint32_t from = id + delta;
   return backend::shuffle(x, from < __spirv_BuiltInSubgroupSize() ? from : id);
 }
 
-inline uint32_t sub_group_local_id() { return __spirv_BuiltInSubgroupLocalInvocationId(); }
 inline uint32_t sub_group_size() { return __spirv_BuiltInSubgroupSize(); }
-inline uint32_t sub_group_max_size() { return __spirv_BuiltInSubgroupMaxSize(); }
 inline uint32_t sub_group_id() { return __spirv_BuiltInSubgroupId(); }
 inline uint32_t sub_group_count() { return __spirv_BuiltInNumSubgroups(); }
 

@@ -24,13 +24,22 @@ namespace usmx {
 [[clang::noinline]]
 #endif
 inline void group_barrier() {
+#ifdef USMX_BACKEND_BARRIERS
+  backend::group_barrier();
+#else
   // Scope of execution and memory: work-group. Sequentially consistent, local and global memory.
   __spirv_ControlBarrier(2, 2, 0x10 | 0x100 | 0x200);
+#endif
 }
+#ifdef USMX_BACKEND_BARRIERS
+using backend::fence;
+using backend::sub_group_barrier;
+#else
 /// What this item wrote before is seen by others before what it writes next.
 inline void fence() { __spirv_MemoryBarrier(1, 0x10 | 0x100 | 0x200); }
 /// A barrier among the items of a sub-group.
 inline void sub_group_barrier() { __spirv_ControlBarrier(3, 3, 0x10 | 0x80 | 0x100 | 0x200); }
+#endif
 
 /// The running work-item of a kernel over `Rank` dimensions, with the names of sycl::nd_item.
 template <int Rank>

@@ -7,6 +7,22 @@
 
 namespace usmx {
 
+namespace local_memory {
+
+/// The compiler puts no object with a constructor there: of such a type it is the bytes alone.
+template <class T, bool = __is_trivially_constructible(T)>
+struct object {
+  T value;
+  T& get() { return value; }
+};
+template <class T>
+struct object<T, false> {
+  alignas(T) char bytes[sizeof(T)];
+  T& get() { return *reinterpret_cast<T*>(bytes); }
+};
+
+}  // namespace local_memory
+
 /// One object per work-group, declared inside a kernel: `usmx::local<float[16][18]> tile;`, then
 /// `tile[y][x]`. Not initialised; call group_barrier() between writing and another item's reading.
 template <class T>
@@ -16,15 +32,15 @@ class [[__sycl_detail__::wg_scope]] local {
   local(const local&) = delete;
   local& operator=(const local&) = delete;
 
-  operator T&() { return data_; }
-  T& get() { return data_; }
+  operator T&() { return object_.get(); }
+  T& get() { return object_.get(); }
   template <class I>
   decltype(auto) operator[](I i) {
-    return (data_[i]);
+    return (object_.get()[i]);
   }
 
  private:
-  T data_;
+  local_memory::object<T> object_;
 };
 
 /// Local memory of a size that the launch says, as a parameter of a kernel:

@@ -16,13 +16,19 @@
 
 namespace usmx {
 
-#define USMX_MATH_1(name)                                        \
-  inline float name(float x) { return __spirv_ocl_##name(x); }   \
-  inline double name(double x) { return __spirv_ocl_##name(x); } \
+// What the functions of the device library are called.
+#ifndef USMX_BACKEND_FLOAT
+#define USMX_BACKEND_INLINE inline
+#define USMX_BACKEND_FLOAT(name) __spirv_ocl_##name
+#define USMX_BACKEND_DOUBLE(name) __spirv_ocl_##name
+#endif
+#define USMX_MATH_1(name)                                                            \
+  USMX_BACKEND_INLINE float name(float x) { return USMX_BACKEND_FLOAT(name)(x); }    \
+  USMX_BACKEND_INLINE double name(double x) { return USMX_BACKEND_DOUBLE(name)(x); } \
   USMX_BY_FLOAT_1(name)
-#define USMX_MATH_2(name)                                                     \
-  inline float name(float x, float y) { return __spirv_ocl_##name(x, y); }    \
-  inline double name(double x, double y) { return __spirv_ocl_##name(x, y); } \
+#define USMX_MATH_2(name)                                                                         \
+  USMX_BACKEND_INLINE float name(float x, float y) { return USMX_BACKEND_FLOAT(name)(x, y); }     \
+  USMX_BACKEND_INLINE double name(double x, double y) { return USMX_BACKEND_DOUBLE(name)(x, y); } \
   USMX_BY_FLOAT_2(name)
 
 #ifdef USMX_OWN_MATH
@@ -85,8 +91,8 @@ USMX_MATH_2(fmin)
 USMX_MATH_2(fmax)
 USMX_MATH_2(fdim)
 
-inline float nextafter(float x, float y) { return __spirv_ocl_nextafter(x, y); }
-inline double nextafter(double x, double y) { return __spirv_ocl_nextafter(x, y); }
+inline float nextafter(float x, float y) { return USMX_BACKEND_FLOAT(nextafter)(x, y); }
+inline double nextafter(double x, double y) { return USMX_BACKEND_DOUBLE(nextafter)(x, y); }
 template <class T>
 inline T next_of_two_bytes(T x, T y) {
   if (x != x || y != y) return x + y;
@@ -109,8 +115,8 @@ inline bfloat16 nextafter(bfloat16 x, bfloat16 y) {
 #undef USMX_MATH_1
 #undef USMX_MATH_2
 
-inline float fma(float x, float y, float z) { return __spirv_ocl_fma(x, y, z); }
-inline double fma(double x, double y, double z) { return __spirv_ocl_fma(x, y, z); }
+inline float fma(float x, float y, float z) { return USMX_BACKEND_FLOAT(fma)(x, y, z); }
+inline double fma(double x, double y, double z) { return USMX_BACKEND_DOUBLE(fma)(x, y, z); }
 inline half fma(half x, half y, half z) { return half(fma(float(x), float(y), float(z))); }
 inline bfloat16 fma(bfloat16 x, bfloat16 y, bfloat16 z) {
   return fma(float(x), float(y), float(z));

@@ -20,9 +20,9 @@ using half = _Float16;
 
 /// Begins a kernel over a range of `rank` dimensions: USMX_KERNEL(2) blur(const float* in, float*
 /// out) {...}
-#define USMX_KERNEL(rank)                 \
-  extern "C" __attribute__((sycl_device)) \
-  [[__sycl_detail__::add_ir_attributes_function("sycl-nd-range-kernel", rank)]] void
+#define USMX_KERNEL(rank)                                     \
+  extern "C" __attribute__((sycl_device)) USMX_BACKEND_KERNEL \
+      [[__sycl_detail__::add_ir_attributes_function("sycl-nd-range-kernel", rank)]] void
 
 /// Put before USMX_KERNEL where items add to local memory by atomic operations again and again: a
 /// processor then makes vectors of 8 items, not of 16. Lanes add one after the other, and each one

@@ -6,6 +6,9 @@
 
 namespace usmx {
 
+/// An index as Python counts: one that is negative from the end.
+inline int64_t from_end(int64_t i, int64_t length) { return i < 0 ? i + length : i; }
+
 /// Contiguous in C order: x[i], x(i, j).
 template <class T, int Rank>
 struct dense {

@@ -202,7 +202,7 @@ row_text::stage fused_rows::stage(int number, std::string& preamble) const {
     members += format("  {} r{};\n", type, k);
     values += format("{}map{}({})", comma, k, form_.converted(s.elements, how.value));
     both += format("{0}join{1}(a.r{1}, b.r{1})", comma, k);
-    made.declared += format("  local<{}[16]> _kept{};\n", device_name(how.result), k);
+    made.declared += format("  local<{}[_slots]> _kept{};\n", device_name(how.result), k);
     made.stores += format("    _kept{0}[_slot] = end{0}(a.r{0}, n);\n", k);
     if (s.elements.what == place::kind::step) needed[s.elements.number] = true;
   }

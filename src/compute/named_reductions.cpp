@@ -46,7 +46,7 @@ std::optional<value_reduction> reduction_of(named_reduction name, const dtype& t
       how.result = sum_type(type);
       how.value = added_in(how.result);
       how.reduce = name == named_reduction::sum ? "a + b" : "a * b";
-      how.identity = name == named_reduction::sum ? "0" : "1";
+      how.identity.emplace(name == named_reduction::sum ? "0" : "1");
       return how;
     case named_reduction::mean: {
       const bool is_float =
@@ -67,7 +67,7 @@ std::optional<value_reduction> reduction_of(named_reduction name, const dtype& t
     case named_reduction::all:
       how.result = how.value = dtype::of<bool>();
       how.reduce = name == named_reduction::any ? "a || b" : "a && b";
-      how.identity = name == named_reduction::any ? "false" : "true";
+      how.identity.emplace(name == named_reduction::any ? "false" : "true");
       return how;
   }
   return {};

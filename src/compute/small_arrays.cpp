@@ -242,18 +242,39 @@ void scan_lines(T* x, const lines& l) {
 
 }  // namespace
 
-bool is_idle_on_host(const array& a) noexcept {
-  const any_view& v = a.elements();
+namespace {
+
+bool may_be_read(const any_view& v) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(v.data());
-  if (!host_accessible(v.kind()) || address % v.dtype().alignment() != 0) return false;
+  return host_accessible(v.kind()) && address % v.dtype().alignment() == 0;
+}
+
+/// What the library that the memory came from submitted is known to its queue only.
+bool is_known_by_lender(const array& a) noexcept {
+  return a.keep_alive()->is_lent() && a.kind() != usm_kind::unknown;
+}
+
+}  // namespace
+
+bool is_idle_at_once(const array& a) noexcept {
+  if (!may_be_read(a.elements())) return false;
+  const shared_owner& owner = a.keep_alive();
+  return !owner || (!owner->try_submitted().value_or(true) && !is_known_by_lender(a));
+}
+
+bool is_idle_on_host(const array& a) noexcept {
+  if (!may_be_read(a.elements())) return false;
   const shared_owner& owner = a.keep_alive();
   if (!owner) return true;
-  if (owner->try_submitted().value_or(true)) return false;
-  if (!owner->is_lent() || v.kind() == usm_kind::unknown) return true;
-  // What its own library submitted is known to the queue only.
-  bool is_theirs_idle = false;
-  unlocked([&] { is_theirs_idle = is_idle(a.queue()); });
-  return is_theirs_idle;
+  const std::optional<bool> has_commands = owner->try_submitted();
+  if (has_commands.value_or(false)) return false;
+  const bool is_lent = is_known_by_lender(a);
+  if (has_commands && !is_lent) return true;
+  bool is_idle_now = false;
+  unlocked([&] {
+    is_idle_now = (has_commands || !owner->has_commands()) && (!is_lent || is_idle(a.queue()));
+  });
+  return is_idle_now;
 }
 
 namespace {

@@ -14,8 +14,10 @@
 namespace usmx::detail {
 
 /// Whether the host may read the elements now: it can reach them, they are aligned, and no command
-/// works on them.
+/// works on them. May let go of the language's lock, to ask a queue that others submit to.
 bool is_idle_on_host(const array& a) noexcept;
+/// The same without asking queues: false where that would be needed.
+bool is_idle_at_once(const array& a) noexcept;
 /// The same for 1 to `most_on_host` numbers, whose kernels would run on this processor too. All
 /// functions below take such arrays. They make new arrays of the same kind of memory, and give
 /// nothing where the values have to come from a kernel. Axes are inside.

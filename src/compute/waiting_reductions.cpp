@@ -35,7 +35,8 @@ struct reduced_data {
 void reduced_data::add(const value& reduction) {
   const value_reduction& how = reduction.how();
   const std::size_t item = how.value.itemsize(), aligned = std::min<std::size_t>(item, 8),
-                    size = how.reduce_type.empty() ? item : 2 * item + 8;  // see product.hpp
+                    // Four numbers have the most that one is made of: moments.hpp, product.hpp.
+      size = how.reduce_type.empty() ? item : 4 * item;
   joined_bytes = (joined_bytes + aligned - 1) / aligned * aligned + size;
   add_source(reduction.sources().front());
 }

@@ -39,6 +39,8 @@ enum class form : char {
   across = 'c',
   /// The same where results have no common step: each item finds its own place.
   scattered = 's',
+  /// Some neighbouring items share a result of few elements, and read neighbouring ones.
+  shared = 'h',
   /// There is nothing to reduce: each item stores the identity.
   empty = 'e',
 };
@@ -51,6 +53,10 @@ struct group_shape {
   int blocks;
   /// Results or parts of such that a group makes one after the other (along).
   int segments;
+  /// Rounds of loads on their way (across, scattered).
+  int rounds = 1;
+  /// Items that share a result (shared).
+  int lanes = 1;
 };
 
 /// One loop variable's way through an operand.
@@ -162,7 +168,8 @@ std::string program_form::key() const {
   key += static_cast<char>(way);
   key += folds ? 'f' : '-';
   key += is_partial ? 'p' : '-';
-  key += format("{},{},{},{},{}", shape.items, shape.blocks, shape.segments, kept_rank, row_rank);
+  key += format("{},{},{},{},{},{}", shape.items, shape.blocks, shape.segments, shape.lanes,
+                kept_rank, row_rank);
   for (const auto& in : inputs) {
     key += static_cast<char>(in.what);
     key += static_cast<char>(in.inner);
@@ -313,6 +320,7 @@ form reduction_kernel::state::choose(const reduction_call& call, const reduction
   }
   const std::int64_t neighbours = call.kept.lengths[call.kept.rank() - 1];
   const bool few_elements = d.are_few(call.count, call.results);
+  if (few_elements && d.most_lanes > 0 && (result == 0 || element <= result)) return form::shared;
   if (few_elements || (result != 0 && result < element)) {
     if (call.kept.rank() == 1 || neighbours >= d.along_items / 2) return form::across;
     if (few_elements) return form::scattered;
@@ -390,15 +398,22 @@ std::string reduction_kernel::state::bind(parameter_list& list, const reduction_
       break;
     case form::across:
       out += format(
-          "  expression::reduce::across<{}, {}, _value>(\n"
+          "  expression::reduce::across<{}, {}, {}, _value>(\n"
           "      _work, _columns, _tiles, _begin, _row, _map, _both, _store);\n",
-          g.items, g.blocks);
+          g.items, g.blocks, g.rounds);
+      break;
+    case form::shared:
+      out += format(
+          "  local<_value[{0}]> _values;\n"
+          "  expression::reduce::shared<{0}, {1}, {2}>(\n"
+          "      _work, _values.get(), _begin, _row, _map, _both, _store);\n",
+          g.items, g.lanes, g.blocks);
       break;
     default:
       out += format(
-          "  expression::reduce::scattered<{}, {}, _value>(\n"
+          "  expression::reduce::scattered<{}, {}, {}, _value>(\n"
           "      _work, _begin, _row, _map, _both, _store);\n",
-          g.items, g.blocks);
+          g.items, g.blocks, g.rounds);
   }
   return out + "}\n";
 }
@@ -555,6 +570,9 @@ void reduction_kernel::state::launch(const reduction_call& call, const program_f
     case form::scattered:
       groups = over(call.results, items_of(program)) * s.parts;
       break;
+    case form::shared:
+      groups = over(call.results, program.shape.items / program.shape.lanes);
+      break;
     case form::empty:
       groups = over(call.results, program.shape.items);
       break;
@@ -574,11 +592,12 @@ void reduction_kernel::state::reduce(reduction_call& call) const {
   program.numbers_results = numbers_results;
   program.way = choose(call, d);
   const bool along = program.way == form::along;
-  if (!along) {
+  if (!along && program.way != form::shared) {
     const std::int64_t columns =
         program.way == form::across ? columns_of(call, program) : call.results;
     const bool many = columns >= d.across_items * d.across_blocks;
-    program.shape = {d.across_items, many ? d.across_blocks : d.across_blocks_of_few, 1};
+    program.shape = {d.across_items, many ? d.across_blocks : d.across_blocks_of_few, 1,
+                     d.across_rounds};
   }
   if (program.way == form::empty) {
     program.shape = {d.across_items, 1, 1};
@@ -603,6 +622,7 @@ void reduction_kernel::state::reduce(reduction_call& call) const {
     }
   }
   const std::int64_t length = innermost();
+  if (program.way == form::shared) program.shape.lanes = d.lanes_of(length);
   const std::int64_t most = along ? d.part_of(call.results, call.count) : d.across_part;
   stage s = wide ? stage::cut(1, wide->count, most) : stage::cut(call.count / length, length, most);
 

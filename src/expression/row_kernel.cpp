@@ -16,8 +16,8 @@
 namespace usmx::detail {
 namespace {
 
-/// Rows that a group has at most, and elements: so many stay in the first caches of a core. One row
-/// fills a group elsewhere.
+/// Rows that a group has at most, one after the other, and elements: so many stay in the first
+/// caches of a core. Elsewhere a row fills a group, or some of its items.
 constexpr std::int64_t most_rows_of_loops = 16;
 constexpr std::int64_t elements_of_group = 16384;
 
@@ -36,6 +36,18 @@ row_form form_of(const sycl::queue& queue) {
 
 constexpr std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+/// How the groups of one launch share its rows.
+struct row_work {
+  std::int64_t rows_a_group;
+  int lanes;  ///< items that share a row
+
+  row_work(const row_form& form, const row_shape& shape)
+      : rows_a_group(std::clamp<std::int64_t>(elements_of_group / shape.length, 1, form.most_rows)),
+        lanes(lanes_of_row(form.shape, shape.rows(), shape.length)) {
+    if (lanes < form.shape.along_items) rows_a_group = form.shape.along_items / lanes;
+  }
+};
+
 }  // namespace
 
 struct row_kernel::state : expression_state {
@@ -50,7 +62,7 @@ struct row_kernel::state : expression_state {
   row_text text;
 
   std::string bind(parameter_list& list, const expression_call& c, const expression_types& types,
-                   const row_shape& shape, const loops& visited, std::int64_t rows_a_group) const;
+                   const row_shape& shape, const loops& visited, const row_work& work) const;
 };
 
 std::int64_t row_shape::rows() const noexcept {
@@ -76,10 +88,11 @@ bool row_kernel::joins(const sycl::queue& queue, std::ptrdiff_t reductions) {
 
 std::string row_kernel::state::bind(parameter_list& list, const expression_call& c,
                                     const expression_types& types, const row_shape& shape,
-                                    const loops& visited, std::int64_t rows_a_group) const {
+                                    const loops& visited, const row_work& work) const {
+  list.keep_inputs_apart();
   list.scalar({"", "rows"}, shape.rows());
   list.scalar({"", "length"}, shape.length);
-  list.scalar({"", "rows_a_group"}, rows_a_group);
+  list.scalar({"", "rows_a_group"}, work.rows_a_group);
   loops_text begin("_begin", visited.rank());
   for (std::size_t d = 1; d < visited.rank(); ++d) {
     list.scalar({"", "kept_length", static_cast<int>(d)}, visited.lengths[d]);
@@ -135,6 +148,8 @@ std::string row_kernel::state::bind(parameter_list& list, const expression_call&
                 std::max<std::size_t>(place, 1), members, text.members);
   out += "  const expression::rows::range _rows_here(_rows, _rows_a_group);\n";
   const auto [d, most_rows, most_joined] = form_of(c.queue());
+  out += format("  constexpr int _slots = {};\n",
+                std::max<std::int64_t>(most_rows, d.along_items / work.lanes));
   const auto row = [&](std::size_t stage) {
     return format(
         "  const auto _row{} = [&](int64_t _row, [[maybe_unused]] int64_t _slot) {{\n"
@@ -154,9 +169,9 @@ std::string row_kernel::state::bind(parameter_list& list, const expression_call&
         "    return {3};\n  }};\n"
         "  const auto _join{0} = [](const {4}& a, const {4}& b) {{ return {5}; }};\n"
         "  const auto _store{0} = [&](const {4}& a, int64_t _slot) {{\n{6}  }};\n"
-        "  expression::rows::joined<{7}, {8}>(_rows_here, _length, _tile{0}.get(), _row{0}, "
-        "_map{0},\n                                 _join{0}, _store{0});\n",
-        k, of_element, s.lines, s.value, s.value_type, s.join, s.stores, d.along_items,
+        "  expression::rows::joined<{7}, {8}, {9}>(\n"
+        "      _rows_here, _length, _tile{0}.get(), _row{0}, _map{0}, _join{0}, _store{0});\n",
+        k, of_element, s.lines, s.value, s.value_type, s.join, s.stores, d.along_items, work.lanes,
         d.along_blocks);
   }
   const auto types_of = [&](bool of_rows) {
@@ -172,9 +187,10 @@ std::string row_kernel::state::bind(parameter_list& list, const expression_call&
   const std::size_t last = text.stages.size();
   if (!stored.empty()) {
     out += format(
-        "  expression::rows::each_element<{}>(_rows_here, _length, _row{},\n"
+        "  expression::rows::each_element<{}, {}, {}>(_rows_here, _length, _row{},\n"
         "      [&](const _known& _at, int64_t _row, int64_t _i) {{\n{}{}{}{}  }});\n",
-        d.along_items, last, of_element, types_of(false), text.lines, stored);
+        d.along_items, work.lanes, most_rows > 1 ? 1 : 4, last, of_element, types_of(false),
+        text.lines, stored);
   }
   if (!stored_of_row.empty()) {
     out += format(
@@ -207,16 +223,13 @@ void row_kernel::submit(const sycl::queue& queue, std::span<const operand> in,
   const std::vector<std::span<const std::int64_t>> spans(steps.begin(), steps.end());
   const loops visited = make_loops(lengths, spans, loop_order::c);
   const row_form form = form_of(queue);
-  const std::int64_t rows = shape.rows();
-  const std::int64_t rows_a_group =
-      std::clamp<std::int64_t>(elements_of_group / shape.length, 1, form.most_rows);
+  const row_work work(form, shape);
   const std::string key =
-      c.type_key() + static_cast<char>('0' + visited.rank()) + (form.most_rows > 1 ? 'l' : 'g');
+      format("{}{}{}{}", c.type_key(), visited.rank(), form.most_rows > 1 ? 'l' : 'g', work.lanes);
   const expression_types& types = c.find(key).known;
-  c.launch_groups(key, over(rows, rows_a_group), form.shape.along_items, true,
-                  [&](parameter_list& list) {
-                    return state_->bind(list, c, types, shape, visited, rows_a_group);
-                  });
+  c.launch_groups(
+      key, over(shape.rows(), work.rows_a_group), form.shape.along_items, true,
+      [&](parameter_list& list) { return state_->bind(list, c, types, shape, visited, work); });
 }
 
 }  // namespace usmx::detail

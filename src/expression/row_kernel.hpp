@@ -24,7 +24,8 @@ struct row_text {
     std::string lines, value;
     /// A value of `a` and `b`.
     std::string join;
-    /// Local memory for what comes out, and statements that store it at `_slot` from `a`.
+    /// Local memory for what comes out of `_slots` rows, and statements that store it at `_slot`
+    /// from `a`.
     std::string declared, stores;
   };
 

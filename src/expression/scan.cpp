@@ -55,7 +55,7 @@ struct scan_program {
   std::string key() const;
 };
 
-/// Tiles of which a group joins the totals itself, once what comes before all of them is known.
+/// Tiles of which a group joins the totals itself, and windows of so many tiles.
 inline constexpr int scan_window = 128;
 
 std::string scan_program::key() const {
@@ -276,10 +276,12 @@ std::string scan_kernel::state::bind(parameter_list& list, const scan_call& call
   const char* const task = program.totals ? "totals" : program.carries ? "carried" : "whole";
   if (program.once) {
     out += format(
-        "  const expression::scan::board<_value> _board(_flags, _totals, _lines * _chunks);\n"
-        "  local<expression::scan::workspace<_value, {}, {}>> _space;\n"
-        "  expression::scan::once<{}, {}, {}>(\n      _space.get(), _board, _work, {});\n",
-        program.items, program.blocks, scan_window, program.elements, exclusive, functions);
+        "  const expression::scan::board<_value, {6}> _board(\n"
+        "      _flags, _totals, _lines * _chunks, _lines * ((_chunks + {3} - 1) / {3}));\n"
+        "  local<expression::scan::workspace<_value, {0}, {1}>> _space;\n"
+        "  expression::scan::once<{3}, {4}, {5}>(\n      _space.get(), _board, _work, {2});\n",
+        program.items, program.blocks, functions, scan_window, program.elements, exclusive,
+        device_name(work.flags->elements().dtype()));
   } else if (program.across) {
     out += format(
         "  expression::scan::across<expression::scan::task::{}, {}>(\n      _work, {}, {});\n",
@@ -355,7 +357,9 @@ bool scan_kernel::state::once(const scan_call& call, scan_program program) const
   const std::int64_t tile = std::int64_t{program.items} * program.blocks;
   const std::int64_t tiles = over(call.length, tile);
   const std::int64_t all = call.lines * tiles;
-  const std::int64_t windows = call.lines * over(tiles, scan_window);
+  // And windows of windows, each of which waits for the one before.
+  const std::int64_t of_line = over(tiles, scan_window);
+  const std::int64_t windows = call.lines * (of_line + over(of_line, scan_window));
   if (all > std::numeric_limits<std::int32_t>::max()) return false;
 
   std::int64_t widest = 1;
@@ -377,9 +381,10 @@ bool scan_kernel::state::once(const scan_call& call, scan_program program) const
   if (aligned) program.elements = static_cast<int>(elements);
 
   const std::int64_t flag_count = 1 + all + windows;
-  const array flags =
-      array::empty(queue, std::span(&flag_count, 1), dtype::of<std::uint32_t>(), usm_kind::device);
-  const array totals = detail::values_of(queue, all + windows, number);
+  const bool in_words = bytes <= 4;
+  const dtype word = in_words ? dtype::of<std::uint64_t>() : dtype::of<std::uint32_t>();
+  const array flags = array::empty(queue, std::span(&flag_count, 1), word, usm_kind::device);
+  const array totals = detail::values_of(queue, in_words ? 1 : all + windows, number);
   call.c.then(memset_async(queue, flags, 0));
   launch(call, program, {call.length, tile, nullptr, &totals, &flags});
   return true;

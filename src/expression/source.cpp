@@ -35,7 +35,8 @@ void parameter_list::declare(const std::string& name, std::string_view type_name
   kernel_parameter p;
   p.pointer = to != pointer::none;
   p.read_only = to == pointer::read;
-  p.text = format("{}{}{} {}", p.read_only ? "const " : "", type_name, p.pointer ? "*" : "", name);
+  p.text = format("{}{}{}{} {}", p.read_only ? "const " : "", type_name, p.pointer ? "*" : "",
+                  p.read_only && inputs_are_apart_ ? " __restrict" : "", name);
   p.type = std::move(type);
   p.name = name;
   if (!text_.empty()) {

@@ -39,6 +39,9 @@ class parameter_list {
   }
 
   bool writes() const noexcept { return writes_; }
+  /// What is read from now on shares no memory with what is written: loads need not wait for
+  /// stores.
+  void keep_inputs_apart() noexcept { inputs_are_apart_ = true; }
   std::span<const kernel_argument> arguments() const noexcept { return arguments_; }
   /// "int64_t _size, const float* _x_data"
   const std::string& text() const noexcept { return text_; }
@@ -75,6 +78,7 @@ class parameter_list {
                pointer to);
 
   bool writes_;
+  bool inputs_are_apart_ = false;
   std::vector<kernel_argument> arguments_;
   std::string text_;
   std::size_t line_ = 0;

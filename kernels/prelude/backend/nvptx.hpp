@@ -1,5 +1,6 @@
-// The backend of CUDA devices. Functions of the device library are linked after the optimiser and
-// stay calls, and some are missing there; the compiler's own for NVPTX are neither.
+// The backend of CUDA devices. Functions of SYCL's device library stay calls, which the driver does
+// not resolve either, and some are missing there. The compiler's own for NVPTX are neither, and
+// those of CUDA's device library, which the former call, become part of the kernel.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,6 +11,66 @@
 extern "C" USMX_DEVICE int usmx_vprintf(const char*, const void*) __asm__("vprintf");
 #define USMX_BACKEND_TEXT const char
 #define USMX_BACKEND_PRINT usmx::backend::print
+
+// A part of what the driver calls, so that the compiler sees that its pointers are to global
+// memory.
+#define USMX_BACKEND_KERNEL __attribute__((always_inline))
+
+// Mathematical functions: the same code that the calls lead to.
+#define USMX_BACKEND_INLINE [[gnu::always_inline]] inline
+#define USMX_BACKEND_FLOAT(name) __nv_##name##f
+#define USMX_BACKEND_DOUBLE(name) __nv_##name
+#define USMX_CUDA_1(name)                                      \
+  extern "C" USMX_DEVICE float __nv_##name##f(float) noexcept; \
+  extern "C" USMX_DEVICE double __nv_##name(double) noexcept;
+#define USMX_CUDA_2(name)                                             \
+  extern "C" USMX_DEVICE float __nv_##name##f(float, float) noexcept; \
+  extern "C" USMX_DEVICE double __nv_##name(double, double) noexcept;
+USMX_CUDA_1(exp)
+USMX_CUDA_1(log)
+USMX_CUDA_1(sin)
+USMX_CUDA_1(cos)
+USMX_CUDA_1(tanh)
+USMX_CUDA_1(rsqrt)
+USMX_CUDA_1(tan)
+USMX_CUDA_1(asin)
+USMX_CUDA_1(acos)
+USMX_CUDA_1(atan)
+USMX_CUDA_1(sinh)
+USMX_CUDA_1(cosh)
+USMX_CUDA_1(asinh)
+USMX_CUDA_1(acosh)
+USMX_CUDA_1(atanh)
+USMX_CUDA_1(exp2)
+USMX_CUDA_1(expm1)
+USMX_CUDA_1(log2)
+USMX_CUDA_1(log10)
+USMX_CUDA_1(log1p)
+USMX_CUDA_1(sqrt)
+USMX_CUDA_1(cbrt)
+USMX_CUDA_1(erf)
+USMX_CUDA_1(erfc)
+USMX_CUDA_1(tgamma)
+USMX_CUDA_1(lgamma)
+USMX_CUDA_1(fabs)
+USMX_CUDA_1(floor)
+USMX_CUDA_1(ceil)
+USMX_CUDA_1(trunc)
+USMX_CUDA_1(rint)
+USMX_CUDA_1(round)
+USMX_CUDA_2(atan2)
+USMX_CUDA_2(hypot)
+USMX_CUDA_2(pow)
+USMX_CUDA_2(fmod)
+USMX_CUDA_2(copysign)
+USMX_CUDA_2(fmin)
+USMX_CUDA_2(fmax)
+USMX_CUDA_2(fdim)
+USMX_CUDA_2(nextafter)
+extern "C" USMX_DEVICE float __nv_fmaf(float, float, float) noexcept;
+extern "C" USMX_DEVICE double __nv_fma(double, double, double) noexcept;
+#undef USMX_CUDA_1
+#undef USMX_CUDA_2
 
 namespace usmx::backend {
 
@@ -145,8 +206,13 @@ inline ballot_word ballot(bool says) {
 inline ballot_word ballot_of_bit(uint32_t number, int bit) {
   return uint32_t(__nvvm_vote_ballot_sync(0xffffffffu, (number & (1u << bit)) != 0));
 }
-/// The device library's barrier is a call, and loops with calls are not unrolled.
+/// The device library's barriers and ids are calls, and loops with calls are not unrolled.
+#define USMX_BACKEND_BARRIERS
 inline void sub_group_barrier() { __nvvm_bar_warp_sync(0xffffffffu); }
+inline void group_barrier() { __syncthreads(); }
+inline void fence() { __nvvm_membar_gl(); }
+inline uint32_t sub_group_max_size() { return 32; }
+inline uint32_t sub_group_local_id() { return uint32_t(__nvvm_read_ptx_sreg_laneid()); }
 
 template <class T>
 inline T negate(T x) {

@@ -14,6 +14,8 @@ USMX_ID size_t __spirv_BuiltInWorkgroupId(int);
 USMX_ID size_t __spirv_BuiltInNumWorkgroups(int);
 #undef USMX_ID
 
+#define USMX_BACKEND_KERNEL
+
 // The format must be a literal in the constant address space where printf is called.
 USMX_DEVICE int __spirv_ocl_printf(const __attribute__((opencl_constant)) char*, ...);
 #define USMX_BACKEND_TEXT const __attribute__((opencl_constant)) char

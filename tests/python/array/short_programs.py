@@ -267,7 +267,7 @@ people = np.array([("ann", 30, 1.7), ("bob", 25, 1.8)], dtype=[("name", "U10"), 
 print(people["age"].mean())
 print(np.sort(people, order="age")["name"])
 """,
-        "'<U10' (str) is not a supported type",
+        "dtype[0]: '<U10' (str) is not a supported type",
     ),
     "strings": (
         r"""
@@ -299,7 +299,7 @@ print(np.nanmean(a[np.isfinite(a)]), np.isnan(a).any(), np.nan_to_num(a, posinf=
 m = np.ma.masked_invalid(a)
 print(m.mean())
 """,
-        "numpy.ma takes x.to_numpy()",
+        "functions of numpy.ma take x.to_numpy()",
     ),
     "polynomials": (
         r"""

@@ -7,6 +7,7 @@ import copy
 import gc
 import operator
 import pickle
+import re
 import threading
 import weakref
 from collections.abc import Callable
@@ -99,6 +100,17 @@ def test_dtype_arguments_take_every_spelling(spelling: object, expected: str) ->
 def test_dtypes_that_no_device_has_are_refused(bad: object) -> None:
     with pytest.raises((TypeError, ValueError), match=r"dtype|typestr"):
         usmx.empty(1, bad)
+
+
+def test_a_field_that_no_device_has_is_named_as_the_argument() -> None:
+    """Not as typedescr, which is a field of the protocol."""
+    for given, place in (
+        ([("n", "i4"), ("when", "M8[s]")], "dtype[1]"),
+        ([("n", "i4"), ("inner", [("name", "O")])], "dtype[1][0]"),
+        (np.dtype({"names": ["name"], "formats": ["U3"]}), "dtype[0]"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(f"{place}: '") + ".*not a supported type"):
+            usmx.zeros(3, dtype=given)
 
 
 def test_byte_swapped_dtypes_are_refused() -> None:

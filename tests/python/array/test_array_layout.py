@@ -292,7 +292,7 @@ def test_fields_of_records_are_views(kind: str) -> None:
     assert a[2].item()[:2] == base[2].item()[:2]
     a[1] = (1.0, 2, (3.0, 4.0))
     assert a[1].item()[1] == 2
-    with pytest.raises(IndexError, match="is not a field"):
+    with pytest.raises(ValueError, match="is not a field"):
         a["y"]
 
 

@@ -49,6 +49,11 @@ def entropy(xp, x):
 SHAPES = [(300, 400), (33, 2), (70, 33), (5, 4000), (1, 129), (300, 5000), (4, 9, 100), (3000,)]
 #: As many elements as one group adds where there are few rows: no more elsewhere.
 SHAPES += [(32768,), (3, 32000)]
+#: Rows that share a group there, by 32 items each and by fewer.
+SHORT = [(1024, 512), (1100, 130), (2000, 100), (1030, 33), (1025, 40)]
+SHAPES += SHORT
+#: Rows that are sums of one item each on processors.
+SHORTER = [(1500, 17), (1027, 16), (40, 50, 9), (1201, 5), (3000, 3), (5000, 2)]
 
 
 def for_one_group(shape, forms):
@@ -84,6 +89,36 @@ def test_several_stages_are_one_kernel(chain, shape, forms):
     with usmx.eager():
         one_by_one = chain(usmx, x)
     np.testing.assert_array_equal(y.to_numpy(), one_by_one.to_numpy())
+
+
+@pytest.mark.parametrize("shape", [*SHORT, *SHORTER])
+@pytest.mark.parametrize("chain", [layer_norm, softmax, entropy])
+def test_short_rows_share_a_group_where_groups_fill_a_core(chain, shape, forms):
+    x, host = values(shape)
+    y = chain(usmx, x)
+    loops = ROW.groups_are_loops and forms == "own"
+    reductions = kernels(y)[-1].text.count("reduce")
+    assert (reductions == (3 if chain is entropy else 2)) == (not loops or shape in SHORT)
+    np.testing.assert_allclose(y.to_numpy(), chain(np, host.astype(float)), rtol=3e-4, atol=1e-3)
+    with usmx.eager():
+        one_by_one = chain(usmx, x)
+    np.testing.assert_array_equal(y.to_numpy(), one_by_one.to_numpy())
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "prod", "argmax", "var"])
+@pytest.mark.parametrize("shape", [*SHORT, *SHORTER, (2000, 4, 9), (30, 40, 2, 3)])
+def test_reductions_of_short_rows(name, shape):
+    host = np.random.default_rng(5).integers(-3, 3, shape).astype("f4")
+    host[::7, ..., 0] = np.nan if name == "max" else 1
+    axes = (
+        [-1] if name == "argmax" else [-1, *([(1, 2), (0, 2), (0, -1)] if len(shape) > 2 else [])]
+    )
+    for axis in axes:
+        for x in (host, host[::-1], host[..., ::-1]):
+            got = getattr(usmx, name)(usmx.asarray(x.copy(), usm_type="device"), axis=axis)
+            np.testing.assert_allclose(
+                got.to_numpy(), getattr(np, name)(x, axis=axis), rtol=1e-5, atol=1e-6
+            )
 
 
 def test_operands_of_rows_and_of_columns_are_part_of_it():

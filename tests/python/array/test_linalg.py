@@ -438,3 +438,41 @@ def test_norms_of_no_elements_are_those_of_numpy() -> None:
             assert usmx.linalg.norm(usmx.zeros(shape), order).item() == 0, (shape, order)
     with pytest.raises(ValueError, match="at least one element"):
         usmx.linalg.norm(usmx.zeros(0), -np.inf)
+
+
+MATRICES_OF_REALS = {
+    "real": [[2.0, 1.0], [0.0, 3.0]],
+    "complex": [[0.0, 1.0], [-1.0, 0.0]],
+    "symmetric": [[1.0, 2.0], [2.0, 1.0]],
+    "integers": [[2, 1], [1, 3]],
+    "of complex numbers": [[1j, 0.0], [0.0, 2.0]],
+    "stack": [[[2.0, 1.0], [0.0, 3.0]], [[0.0, 1.0], [-1.0, 0.0]]],
+}
+
+
+@pytest.mark.parametrize("matrix", MATRICES_OF_REALS.values(), ids=MATRICES_OF_REALS)
+def test_numpys_eigenvalues_have_the_type_of_numpys_own(matrix, kind):
+    theirs = np.array(matrix)
+    ours = usmx.asarray(theirs, usm_type=kind)
+    want = np.linalg.eigvals(theirs)
+    found = np.linalg.eigvals(ours)
+    assert found.dtype == want.dtype
+    np.testing.assert_allclose(np.sort_complex(found.to_numpy()), np.sort_complex(want), atol=1e-12)
+    values, vectors = np.linalg.eig(ours)
+    assert values.dtype == want.dtype
+    assert vectors.dtype == np.linalg.eig(theirs)[1].dtype
+    left = theirs @ vectors.to_numpy()
+    np.testing.assert_allclose(
+        left, vectors.to_numpy() * values.to_numpy()[..., None, :], atol=1e-12
+    )
+    # The standard's are complex in any case.
+    assert linalg.eigvals(ours).dtype == "complex128"
+
+
+@pytest.mark.parametrize(
+    "p", [[1.0, -3.0, 2.0], [1.0, 0.0, 1.0], [0.0, 1.0, -3.0, 2.0, 0.0], [2, -4], [1j, 2.0], [5.0]]
+)
+def test_roots_are_real_where_numpys_are(p, kind):
+    found, want = np.roots(usmx.asarray(p, usm_type=kind)), np.roots(p)
+    assert found.dtype == want.dtype
+    np.testing.assert_allclose(np.sort_complex(found.to_numpy()), np.sort_complex(want), atol=1e-12)

@@ -102,3 +102,12 @@ def test_complex_numbers_are_no_infinity_with_a_sign():
 def test_pseudo_inverses_take_one_bound():
     with pytest.raises(ValueError, match="both"):
         usmx.linalg.pinv(usmx.eye(2), 0.1, rtol=0.1)
+
+
+def test_numpys_r_of_device_memory_leads_to_ours() -> None:
+    x = usmx.ones(3, usm_type="device")
+    for call in (lambda: np.r_[x, 0], lambda: np.c_[x, x]):
+        with pytest.raises(TypeError, match=r"usmx\.r_ and usmx\.c_ join where arrays are"):
+            call()
+    assert usmx.r_[x, 0].tolist() == [1, 1, 1, 0]
+    assert usmx.c_[x, x].shape == (3, 2)

@@ -266,7 +266,7 @@ def test_nan_to_num(char: str) -> None:
 def test_wrong_arguments_are_named() -> None:
     with pytest.raises(TypeError, match="a: expected an array, got object"):
         usmx.round(object())  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"out: is of type ndarray; expected an usmx\.ndarray"):
+    with pytest.raises(TypeError, match=r"out: is of type ndarray; expected a usmx\.ndarray"):
         usmx.round(usmx.zeros(2), out=np.zeros(2))  # type: ignore[arg-type]
     with pytest.raises(AttributeError, match="nothing"):
         usmx.zeros(2).nothing  # noqa: B018

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import usmx
+import usmx.compat.cupy as cp
 
 rng = np.random.default_rng(7)
 FLOATS = np.array([0, -0.0, 1, -1.5, 1e300, 5e-324, np.inf, -np.inf, np.nan, 3])
@@ -98,6 +99,21 @@ def test_numpys_own_functions_find_them() -> None:
         np.testing.assert_allclose(got.to_numpy(), wanted, rtol=1e-9)
     with pytest.raises(ValueError, match="out"):
         usmx.matvec(a, b, out=usmx.zeros(2))
+
+
+def test_windows_are_found_where_xarray_and_cupy_have_them() -> None:
+    x = rng.random((4, 5))
+    for lib in (usmx.lib, cp.lib):
+        found = lib.stride_tricks.sliding_window_view(usmx.asarray(x, usm_type="device"), 3, axis=1)
+        wanted = np.lib.stride_tricks.sliding_window_view(x, 3, axis=1)
+        np.testing.assert_array_equal(found.to_numpy(), wanted)
+        assert lib.stride_tricks.broadcast_to(usmx.asarray(1), (2, 3)).shape == (2, 3)
+        with pytest.raises(
+            AttributeError, match="'as_strided' here, because strides of usmx count"
+        ):
+            _ = lib.stride_tricks.as_strided
+        with pytest.raises(AttributeError, match="'scimath'; it has stride_tricks"):
+            _ = lib.scimath
 
 
 def test_types_that_hold_values() -> None:

@@ -197,3 +197,12 @@ def test_numbers_are_close_in_the_type_of_the_array(kind):
                        np.array([True, False]), np.array([1, 1 + 1e-9j], "F")):  # fmt: skip
             for more in ({}, {"rtol": 0, "atol": 0}, {"equal_nan": True}):
                 same(lambda xp, x, n=number, m=more: xp.isclose(x, n, **m), values, kind=kind)
+
+
+def test_squares_of_bools_are_small_integers() -> None:
+    theirs = np.array([True, False])
+    ours = usmx.asarray(theirs)
+    for exponent in (2, 2.0, True, 3):
+        found, want = ours**exponent, theirs**exponent
+        assert found.dtype == want.dtype
+        assert found.tolist() == want.tolist()

@@ -173,7 +173,6 @@ def test_threads_compute_together():
             "empty matrices",
         ),
         (lambda x: _usmx._OneMKL.svd(x, usmx.empty(4), x, usmx.empty((2, 4)), True), "vh does not"),
-        (lambda x: _usmx._OneMKL.transform(x, x, False, 1.0), "no numbers"),
         (lambda x: _usmx._OneMKL.multiply(x, False, 16, x, False, 0, x[:2]), "do not fit|step"),
         (lambda x: _usmx._OneMKL.multiply(x, False, 1, x, False, 0, x), "step"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,45 @@ def test_selecting_and_sorting_give_the_same(
                             got = getattr(usmx, name)(x, q, axis=axis).to_numpy()
                             assert got.shape == want.shape
                             assert np.allclose(got, want, equal_nan=True), (shape, name, q)
+
+
+@pytest.mark.usefixtures("cuda_forms")
+@pytest.mark.parametrize("dtype", ["?", "b", "H", "i", "Q", "e", "f", "d"])
+def test_places_of_long_rows_are_found_digit_by_digit(dtype: str) -> None:
+    rng = np.random.default_rng(11)
+    n = (1 << 21) + 77
+    if dtype in "efd":
+        host = rng.standard_normal(n).astype(dtype)
+        host[:7] = [np.inf, -np.inf, 0.0, -0.0, 1e-7, np.inf, -1e-7]
+        host[9000:12_000] = np.nan
+    elif dtype == "?":
+        host = rng.integers(0, 2, n).astype("?")
+    else:
+        host = rng.integers(0, 256, n * np.dtype(dtype).itemsize).astype("u1").view(dtype)
+    in_order = np.sort(host)
+    for x in (usmx.asarray(host), usmx.asarray(host)[::-1]):
+        for places in ([(n - 1) // 2, n // 2, n - 1], [0, 1, 5, n // 3, 7, 0, n - 2, n - 1]):
+            got = usmx._usmx._select(x, places, -1, "kth").to_numpy()
+            assert got.dtype == host.dtype
+            np.testing.assert_array_equal(got, in_order[places])
+
+
+def test_a_median_of_a_long_row_sorts_nothing(run_python: Callable[..., Any]) -> None:
+    # In a process of its own: what another test compiled is not compiled again.
+    run_python(
+        """
+        import numpy as np, usmx
+        testing = usmx._usmx._Testing
+        testing.use_forms_of("cuda")
+        testing.keep_compiled_texts(True)
+        row = np.arange((1 << 21) + 5, dtype="f4")
+        usmx.median(usmx.asarray(row, usm_type="device")).item()
+        options = str([given for _, given in testing.kept_compiled_texts()])
+        assert "-DRANKED" in options, options
+        assert "-DSWEEP_TILE" not in options, options
+        """,
+        env={"USMX_CACHE": "0"},
+    )
 
 
 def test_a_quantile_that_is_an_element_is_no_part_of_a_larger_array(kind: str) -> None:

@@ -7,6 +7,7 @@ import copy
 import math
 import pickle
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -122,14 +123,16 @@ def philox(counter: int, key: int) -> list[int]:
 def test_neighbours_are_parts_of_the_block_of_their_places() -> None:
     first = 2**33 - 3
     rng = default_rng(5).advance(first)
+    digest = sha256(repr(([5], [])).encode()).digest()
+    key, stream = (int.from_bytes(digest[k : k + n], "little") for k, n in ((0, 8), (8, 4)))
     got = rng.random(7).tolist()
     small = copy.copy(rng).advance(-7).random(7, "float32").tolist()
     for k, place in enumerate(range(first, first + 7)):
-        begin = rng._stream << 96
-        words = philox(begin | 0xC0000000 << 64 | place // 2, rng._key)
+        begin = stream << 96
+        words = philox(begin | 0xC0000000 << 64 | place // 2, key)
         high, low = words[place % 2 * 2 :][:2]
         assert got[k] == ((high << 32 | low) >> 11) / 2**53
-        words = philox(begin | 0x80000000 << 64 | place // 4, rng._key)
+        words = philox(begin | 0x80000000 << 64 | place // 4, key)
         assert small[k] == (words[place % 4] >> 8) / 2**24
 
 
@@ -679,6 +682,39 @@ def test_uniform_numbers_of_a_distance_beyond_all_floats() -> None:
             assert np.isfinite(x).all()
             assert abs(np.mean(x / most)) < 0.1
             assert 0.4 < np.mean(np.abs(x / most)) < 0.6
+
+
+def test_parameters_in_an_array_of_float64_give_float32() -> None:
+    where = [0.0, 1000.0, -1000.0]
+    for given in (where, usmx.asarray(where), np.array(where)):
+        drawn = default_rng(0).normal(given, 1, 3, "float32")
+        assert drawn.dtype == usmx.float32
+        assert np.abs(drawn.to_numpy() - np.array(where)).max() < 10
+
+
+@pytest.mark.parametrize("value", [1e300, [0.0, -1e300], 10**400])
+def test_parameters_that_float32_cannot_hold_are_named(value: Any) -> None:
+    rng = default_rng(0)
+    for name, call in {
+        "high": lambda: rng.uniform(0, value, 3, "float32"),
+        "loc": lambda: rng.normal(value, 1, 3, "float32"),
+        "scale": lambda: (
+            rng.exponential(np.abs(value).tolist(), dtype="float32")
+            if value != 10**400
+            else rng.exponential(value, dtype="float32")
+        ),
+    }.items():
+        with pytest.raises(ValueError, match=rf"{name}: expected .* which float32 can hold, got"):
+            call()
+    assert rng.uniform(0, 1e300, 3).dtype == "float64"
+
+
+def test_more_children_than_numpy_makes_are_refused_at_once() -> None:
+    for count in (2**31, 2**63, 2**200):
+        with pytest.raises(
+            OverflowError, match=rf"n_children: {count}; expected at most 2147483647"
+        ):
+            default_rng(0).spawn(count)
 
 
 def test_no_negative_number_of_children() -> None:

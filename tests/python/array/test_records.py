@@ -299,3 +299,152 @@ def test_one_record_of_numpy_is_taken_wherever_elements_are(dtype: np.dtype, kin
     for field in dtype.names:
         for made in (*ours.to_numpy(), *full, alone):
             assert made[field].tolist() == one[field].tolist()
+
+
+# Packed, so that no field but the first is a view; with bytes between; of several numbers.
+ORDERED = {
+    "packed": PACKED,
+    "padded": PADDED,
+    "plain": np.dtype([("a", "f4"), ("b", "i4")]),
+    "complex and bools": np.dtype([("a", "?"), ("b", "c8"), ("c", "u1", (2, 2))]),
+    "nested": np.dtype([("a", "i2"), ("b", [("c", "i2"), ("d", "f4")])]),
+}
+
+
+def few_different(dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    rng = np.random.default_rng(9)
+    made = np.zeros(shape, dtype)
+
+    def fill(part: np.ndarray) -> None:
+        for name in part.dtype.names:
+            if part.dtype[name].names is not None:
+                fill(part[name])
+            else:
+                part[name] = rng.integers(0, 2, part[name].shape)
+
+    fill(made)
+    return made
+
+
+@pytest.mark.parametrize("dtype", ORDERED.values(), ids=ORDERED)
+@pytest.mark.parametrize(("shape", "axis"), [((7,), -1), ((300,), 0), ((4, 5), 0), ((4, 5), None)])
+def test_records_are_sorted_by_their_fields_as_in_numpy(dtype, shape, axis, kind: str) -> None:
+    theirs = few_different(dtype, shape)
+    ours = usmx.asarray(theirs, usm_type=kind)
+    last = dtype.names[-1]
+    for order in (None, last, [last, "a"]):
+        found = usmx.sort(ours, axis=axis, order=order)
+        assert repr(found.to_numpy().tolist()) == repr(np.sort(theirs, axis, order=order).tolist())
+        assert np.sort(ours, axis=axis, order=order).usm_type == kind
+        places = usmx.argsort(ours, axis=axis, order=order).to_numpy()
+        want = np.argsort(theirs, axis, order=order, kind="stable")
+        np.testing.assert_array_equal(places, want)
+    if axis is not None:
+        ours.sort(axis)
+        theirs.sort(axis)
+        assert repr(ours.to_numpy().tolist()) == repr(theirs.tolist())
+
+
+def test_orders_that_are_no_fields_are_refused(kind: str) -> None:
+    r = usmx.zeros(3, PADDED, usm_type=kind)
+    with pytest.raises(ValueError, match="order: 'z' is not a field of"):
+        usmx.sort(r, order="z")
+    with pytest.raises(ValueError, match=r"order: .* names a field twice"):
+        usmx.argsort(r, order=["a", "a"])
+    with pytest.raises(ValueError, match="order: 'a'; expected None"):
+        usmx.sort(usmx.ones(3), order="a")
+
+
+@pytest.mark.parametrize("dtype", ORDERED.values(), ids=ORDERED)
+@pytest.mark.parametrize("n", [0, 1, 5, 5000])
+def test_records_are_compared_by_their_fields_as_in_numpy(dtype, n: int, kind: str) -> None:
+    theirs, other = few_different(dtype, (n,)), few_different(dtype, (n,))[::-1].copy()
+    ours, others = usmx.asarray(theirs, usm_type=kind), usmx.asarray(other, usm_type=kind)
+    for found, want in (
+        (ours == others, theirs == other),
+        (ours != others, theirs != other),
+        (ours == other, theirs == other),
+        (ours[:1] == others, theirs[:1] == other),
+    ):
+        assert found.dtype == "bool"
+        np.testing.assert_array_equal(found.to_numpy(), want)
+    assert usmx.array_equal(ours, ours.copy())
+    if n:
+        np.testing.assert_array_equal((ours == ours[0]).to_numpy(), theirs == theirs[0])
+        np.testing.assert_array_equal((ours != theirs[0]).to_numpy(), theirs != theirs[0])
+
+
+def test_records_of_other_fields_are_not_compared(kind: str) -> None:
+    r = usmx.zeros(3, PADDED, usm_type=kind)
+    for other in (1, [1, 2], "a", np.ones(3), usmx.ones(3), usmx.zeros(3, [("a", "u1")])):
+        with pytest.raises(TypeError, match="records"):
+            _ = r == other
+    assert (r == None) is False  # noqa: E711
+    wider = usmx.zeros(3, [("a", "i8"), ("b", "f4")], usm_type=kind)
+    assert (r == wider).all()
+
+
+@pytest.mark.parametrize("dtype", ORDERED.values(), ids=ORDERED)
+def test_different_records_are_found(dtype, kind: str) -> None:
+    theirs = few_different(dtype, (40,))
+    found = usmx.unique(usmx.asarray(theirs, usm_type=kind), True, True, True)
+    values, first, inverse, counts = np.unique(theirs, True, True, True)
+    assert repr(found[0].to_numpy().tolist()) == repr(values.tolist())
+    for one, want in zip(found[1:], (first, inverse, counts), strict=True):
+        np.testing.assert_array_equal(one.to_numpy(), want)
+
+
+def test_some_fields_are_a_view_of_the_records(kind: str) -> None:
+    theirs = some_records((5,), 6).copy()
+    ours = usmx.asarray(theirs, usm_type=kind)
+    for names in (["a", "c"], ["b"], ["a", "b", "c"], ["c"]):
+        part, want = ours[names], theirs[names]
+        assert part.dtype == want.dtype
+        assert repr(part.to_numpy().tolist()) == repr(want.tolist())
+        if PACKED.itemsize % PACKED[names[0]].base.itemsize == 0:
+            assert repr(part[1:3][names[0]].to_numpy().tolist()) == repr(
+                want[1:3][names[0]].tolist()
+            )
+        assert repr(part[[0, 2]].to_numpy().tolist()) == repr(want[[0, 2]].tolist())
+        assert part.pointer == ours.pointer
+        assert not part.flags.writeable
+    ours[0] = theirs[0] = some_records((1,), 7)[0]
+    assert repr(ours[["b", "c"]].to_numpy().tolist()) == repr(theirs[["b", "c"]].tolist())
+
+
+def test_some_fields_are_assigned_and_the_others_stay(kind: str) -> None:
+    for dtype in (PACKED, PADDED, np.dtype([("a", "f4"), ("b", "i4"), ("c", "f4")])):
+        last = dtype.names[-1]
+        theirs = few_different(dtype, (5,))
+        ours = usmx.asarray(theirs, usm_type=kind)
+        other = np.array([(k, k + 1) for k in range(5)], [("x", "i4"), ("y", "f8")])
+        for names, value in (
+            (["a", "b"], (3, 4)),
+            (["b", "a"], other),
+            (["b", "a"], usmx.asarray(other, usm_type=kind)),
+            ([last], 9),
+            (["a", last], 2),
+        ):
+            theirs[names] = usmx.asnumpy(value) if isinstance(value, usmx.ndarray) else value
+            ours[names] = value
+            assert repr(ours.to_numpy().tolist()) == repr(theirs.tolist())
+        theirs[["a", "b"]] = theirs[["b", "a"]].copy()
+        ours[["a", "b"]] = np.asarray(ours.to_numpy())[["b", "a"]]
+    with pytest.raises(KeyError, match="'z' is not a field"):
+        ours[["a", "z"]] = 1
+    with pytest.raises(ValueError, match="value: has 2 fields, the index names 1"):
+        ours[["a"]] = other
+
+
+def test_fields_that_a_view_cannot_have_are_refused(kind: str) -> None:
+    r = usmx.zeros(3, PADDED, usm_type=kind)
+    with pytest.raises(ValueError, match="a view has each field once, in the order"):
+        _ = r[["b", "a"]]
+    with pytest.raises(ValueError, match="a view has each field once, in the order"):
+        _ = r[["a", "a"]]
+    with pytest.raises(KeyError, match="'z' is not a field of"):
+        _ = r[["a", "z"]]
+    with pytest.raises(ValueError, match="'z' is not a field of"):
+        _ = r["z"]
+    with pytest.raises(IndexError, match="only records have fields"):
+        _ = usmx.ones(3)[["a"]]

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from backend_row import ROW
 from depths import some
+from gate import Gate
 from together import compute_together
 
 import usmx
@@ -267,6 +269,33 @@ def test_a_few_rows_of_many_are_copied_by_the_host(
     if axis == 0:
         assert equal_bits(by_host(lambda x: x[at], n), n[at])
         assert equal_bits(by_host(lambda x: x[at.tolist()], n), n[at])
+        for key in [(at,), (at, ...), (at, *[slice(None)] * (n.ndim - 1)), (at, slice(None), ...)]:
+            assert equal_bits(by_host(lambda x, key=key: x[key], n), n[key])
+
+
+@pytest.mark.parametrize("order", "CF")
+def test_rows_written_out_with_the_axes_that_stay_whole(order: Literal["C", "F"]) -> None:
+    n = np.asarray(np.arange(4 * 3 * 5, dtype="f4").reshape(4, 3, 5), order=order)
+    x = usmx.asarray(n, usm_type="shared")
+    mask = np.array([True, False, True, True])
+    for key in [
+        ([2, 0], slice(None), slice(None)),
+        (np.array([[1], [3]]), ...),
+        (usmx.asarray([3, 3], usm_type="shared"), slice(None), ..., slice(None)),
+        (mask, slice(None)),
+        ([2, 0], slice(1)),
+        ([2, 0], slice(None), 1),
+        ([2, 0], slice(None), [1, 4]),
+    ]:
+        plain = tuple(k.to_numpy() if isinstance(k, usmx.ndarray) else k for k in key)
+        assert equal_bits(x[key].to_numpy(), n[plain]), key
+        x[key], n[plain] = -x[key], -n[plain]
+        assert equal_bits(x.to_numpy(), n), key
+    for key in [([0], *[slice(None)] * 3), ([0], ..., slice(None), ...)]:
+        with pytest.raises(IndexError, match=r"too many|single ellipsis"):
+            x[key]
+        with pytest.raises(IndexError, match=r"too many|single ellipsis"):
+            x[key] = 0
 
 
 @pytest.mark.parametrize("at", [[0, 500], [-501]])
@@ -312,6 +341,43 @@ def test_what_is_not_few_or_not_there_is_left_to_kernels() -> None:
         assert t.summary().kernels
     y = usmx.tan(usmx.asarray(np.arange(3, dtype="f4"), usm_type="shared"))
     assert len(usmx.explain(usmx.sum(y)).kernels) == 1  # in the kernel of y, not after it
+
+
+@pytest.mark.parametrize(
+    "leaves",
+    [
+        pytest.param(lambda x: x.pointer, id="pointer"),
+        pytest.param(lambda x: x.__sycl_usm_array_interface__, id="dictionary"),
+        pytest.param(lambda x: x.__dlpack__(), id="dlpack"),
+    ],
+)
+def test_what_others_know_is_computed_here_while_their_queue_is_idle(
+    leaves: Callable[[usmx.ndarray], Any],
+) -> None:
+    x = usmx.ones(10, "f4", usm_type="shared")
+    kept = leaves(x)
+    x.wait()
+    with usmx.trace() as t:
+        x += 1
+        made = (x * 3).sum()
+        assert made.to_numpy() == 60
+    assert t.summary().kernels == 0 or not ROW.is_host
+    del kept
+
+
+def test_what_others_know_is_not_read_while_their_queue_is_busy() -> None:
+    x = usmx.ones(10, "f4", usm_type="shared", queue=usmx.Queue())
+    assert x.pointer
+    made = []
+    thread = threading.Thread(target=lambda: made.append(x + 1))
+    with Gate(x.queue):  # a command that came by the native handle
+        assert not x.queue.is_idle
+        thread.start()
+        thread.join(0.2)
+        assert thread.is_alive() or not ROW.is_host
+    thread.join()
+    assert x.queue.is_idle
+    np.testing.assert_array_equal(made[0].to_numpy(), np.full(10, 2, "f4"))
 
 
 def test_errors_are_those_of_more_elements() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,54 @@ def test_nan_goes_through_extremes_and_is_found_first() -> None:
             np.testing.assert_array_equal(getattr(usmx, name)(x, axis=axis).to_numpy(), wanted)
     equal = usmx.asarray([3, 1, 3, 1])
     assert (usmx.argmax(equal).item(), usmx.argmin(equal).item()) == (0, 1)
+
+
+@pytest.mark.usefixtures("cuda_forms")
+def test_spreads_in_one_pass_are_exact() -> None:
+    rng = np.random.default_rng(3)
+    n = 300_001
+    cases = {
+        "far from 0": 1e4 + rng.standard_normal(n),
+        "zeros before a million": np.where(np.arange(n) < 20_000, 0, 1e6 + rng.standard_normal(n)),
+        "one far from all": np.where(np.arange(n) == 0, 1e5, rng.standard_normal(n)),
+        "all the same": np.full(n, 0.1),
+        "few": rng.standard_normal(5000),
+    }
+    for name, values in cases.items():
+        for dtype in ("f4", "f8"):
+            host = values.astype(dtype)
+            x = usmx.asarray(host, usm_type="device")
+            wanted = host.astype("f8").var()
+            got = usmx.var(x)
+            assert got.dtype == dtype
+            assert got.item() == pytest.approx(wanted, rel=3e-5 if dtype == "f4" else 1e-12), name
+    grid = (100 + rng.standard_normal((700, 300))).astype("f4")
+    x = usmx.asarray(grid, usm_type="device")
+    for axis in (0, 1, (0, 1)):
+        for ddof in (0, 1, 2.5):
+            np.testing.assert_allclose(
+                usmx.var(x, axis=axis, ddof=ddof, keepdims=True).to_numpy(),
+                grid.astype("f8").var(axis=axis, ddof=ddof, keepdims=True),
+                rtol=1e-5,
+            )
+    for bad in (np.inf, -np.inf, np.nan):
+        for place in (0, 17, n - 1):
+            values = rng.standard_normal(n).astype("f4")
+            values[place] = bad
+            assert np.isnan(usmx.var(usmx.asarray(values, usm_type="device")).item())
+    one = usmx.asarray(np.array([np.inf, 2.0], "f4")).reshape(2, 1)
+    np.testing.assert_array_equal(usmx.var(one, axis=1).to_numpy(), [np.nan, 0])
+    assert np.isnan(usmx.var(usmx.empty(0, "f4")).item())
+    assert np.isnan(usmx.var(usmx.empty((0, 2), "f4"), axis=0).to_numpy()).all()
+
+
+@pytest.mark.usefixtures("cuda_forms")
+def test_a_spread_reads_its_elements_once(texts: Callable[[], list[str]]) -> None:
+    x = usmx.ones(100_003, "f4", usm_type="device")
+    usmx.var(x * 3.25 + 1.5).item()
+    made = [text for text in texts() if "expression::reduce" in text]
+    assert made
+    assert all("expression::moments" in text for text in made)
 
 
 def test_of_no_elements() -> None:

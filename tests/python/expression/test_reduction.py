@@ -45,6 +45,36 @@ ARGMAX = usmx.ReductionKernel(
     reduce_type="place",
     preamble=PLACE,
 )
+# With constructors, as CuPy's documentation writes such structures.
+ARGMIN = usmx.ReductionKernel(
+    "T x",
+    "int64 y",
+    "lowest(x, i)",
+    "lower(a, b)",
+    "y = a.at",
+    "lowest()",
+    name="argmin",
+    reduce_type="lowest",
+    preamble="""
+struct lowest {
+  double value;
+  int64_t at;
+  lowest() : value(__builtin_inf()), at(-1) {}
+  lowest(double v, int64_t i) : value(v), at(i) {}
+};
+inline lowest lower(const lowest& a, const lowest& b) {
+  return a.value < b.value || (a.value == b.value && a.at < b.at && a.at >= 0) ? a : b;
+}
+""",
+)
+
+
+@pytest.mark.parametrize("shape", [(7,), (300, 5), (3, 70_000), (2000, 40)])
+def test_structures_may_have_constructors(shape):
+    x = np.random.default_rng(4).integers(0, 1000, shape).astype("f8")
+    for axis in (None, 0, -1):
+        found = ARGMIN(usmx.asarray(x), axis=axis)
+        np.testing.assert_array_equal(found.to_numpy(), x.argmin(axis=axis))
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)

@@ -151,6 +151,24 @@ def test_many_scans_at_once_find_no_race():
             np.testing.assert_array_equal(got.to_numpy(), want)
 
 
+def test_windows_of_windows():
+    """Beyond 128 windows of 128 tiles, which have 512 such values each."""
+    sums = usmx.ScanKernel(
+        "uint8 x",
+        "int64 y",
+        "wide{x, 0, 0, 0}",
+        "wide{a.sum + b.sum, 0, 0, 0}",
+        "y = a.sum",
+        name="sums_of_wide_values",
+        scan_type="wide",
+        preamble="struct wide { int64_t sum, b, c, d; };\n",
+    )
+    size = 128 * 128 * 512 + 128 * 512 + 77
+    x = random("uint8", size)
+    got = sums(usmx.asarray(x)).to_numpy()
+    np.testing.assert_array_equal(got, np.cumsum(x, dtype="int64"))
+
+
 def test_on_a_queue_out_of_order():
     queue = usmx.Queue(usmx.Device(), in_order=False)
     x = random("int64", 200_003)

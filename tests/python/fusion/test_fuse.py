@@ -679,6 +679,48 @@ def test_a_fused_function_is_part_of_another_one_that_calls_it():
     assert trace.summary().kernels == 1
 
 
+def test_a_fused_function_keeps_its_rounding_where_another_one_calls_it():
+    @usmx.fuse(contract=True)
+    def joined(x, y, z):
+        return x * y + z
+
+    @usmx.fuse(driver_math=True)
+    def power(x):
+        return np.exp(x)
+
+    @usmx.fuse
+    def apart(x, y, z):
+        return x * y + z
+
+    @usmx.fuse
+    def plain(x, y, z):
+        return joined(x, y, z) + (x * y + z)
+
+    @usmx.fuse(contract=True)
+    def contracted(x, y, z):
+        return joined(x, y, z) + apart(x, y, z)
+
+    @usmx.fuse
+    def of_power(x):
+        return power(x) + 0
+
+    @usmx.fuse
+    def of_sum(x):
+        return joined(np.sum(x), x, x)
+
+    rng = np.random.default_rng(3)
+    x, y, z = (usmx.asarray(rng.standard_normal(5000)) for _ in range(3))
+    one, two = joined(x, y, z).to_numpy(), apart(x, y, z).to_numpy()
+    assert (one != two).any()  # or nothing is tested below
+    np.testing.assert_array_equal(plain(x, y, z).to_numpy(), one + two)
+    assert plain.several == ["joined is fused with contract=True"]
+    np.testing.assert_array_equal(contracted(x, y, z).to_numpy(), one + one)
+    assert contracted.several == []
+    np.testing.assert_array_equal(of_power(x).to_numpy(), power(x).to_numpy())
+    assert of_power.several == ["power is fused with driver_math=True"]
+    np.testing.assert_allclose(of_sum(x).to_numpy(), float(x.sum()) * x.to_numpy() + x.to_numpy())
+
+
 def test_a_fused_function_that_another_one_calls_writes_to_out():
     @usmx.fuse
     def doubled(x):

@@ -40,6 +40,10 @@ class Settings:
         return self.gain * 2.0
 
 
+class Inheriting(Settings):
+    pass
+
+
 @dataclasses.dataclass
 class Point:
     x: float = 2.0
@@ -55,7 +59,7 @@ class Slotted:
         self.n = 2.0
 
 
-point, slotted, settings = Point(), Slotted(), Settings()
+point, slotted, settings, inheriting = Point(), Slotted(), Settings(), Inheriting()
 
 
 def twice(v):
@@ -91,6 +95,21 @@ FORMS = {
     "global": (lambda x: x * scale, set_in(globals(), "scale", 3.0)),
     "class": (lambda x: x * Settings.gain, set_of(Settings, "gain", 3.0)),
     "classmethod": (lambda x: x * Settings.of_class(), set_of(Settings, "gain", 3.0)),
+    "base class": (lambda x: x * Inheriting.gain, set_of(Settings, "gain", 3.0)),
+    "hidden base class": (lambda x: x * Inheriting.gain, set_of(Inheriting, "gain", 3.0)),
+    "hidden for a classmethod": (
+        lambda x: x * Inheriting.of_class(),
+        set_of(Inheriting, "gain", 3.0),
+    ),
+    "hidden for an instance": (lambda x: x * inheriting.gain, set_of(Inheriting, "gain", 3.0)),
+    "hidden for a property": (
+        lambda x: x * inheriting.doubled / 2.0,
+        set_of(Inheriting, "gain", 3.0),
+    ),
+    "hidden property": (
+        lambda x: x * inheriting.doubled / 2.0,
+        set_of(Inheriting, "doubled", 6.0),
+    ),
     "property": (lambda x: x * settings.doubled / 2.0, set_of(Settings, "gain", 3.0)),
     "instance": (lambda x: point.of(x), set_of(point, "x", 3.0)),
     "another object": (lambda x: x * point.x, set_in(globals(), "point", Point(3.0))),
@@ -129,6 +148,8 @@ def kept():
     table.update(held[3])
     table["list"][:] = held[4]
     Settings.gain = point.x = slotted.n = module.n = config.inner.n = 2.0
+    for name in {"gain", "doubled"} & vars(Inheriting).keys():
+        delattr(Inheriting, name)
     Point.of = of
     with_default.__defaults__ = (weights,)
 
