@@ -119,7 +119,9 @@ class owner {
   void wait();
   /// True if a recorded queue has pending commands, so that `wait` would wait.
   bool busy() noexcept;
-  /// The same for queues from `used_on` only: commands of others are theirs to order.
+  /// The same without submitting what was deferred.
+  bool has_commands() noexcept;
+  /// `busy` for queues from `used_on` only: commands of others are theirs to order.
   bool has_own_work() noexcept;
   /// The same without submitting what was deferred. Remembers what has ended for `try_submitted`.
   bool has_submitted_work() noexcept;

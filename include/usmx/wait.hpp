@@ -35,6 +35,9 @@ bool is_idle(const sycl::queue& queue) noexcept;
 void leaves(const sycl::queue& queue) noexcept;
 /// Whether it was called for the queue; true also for a few queues for which it was not.
 bool has_left(const sycl::queue& queue) noexcept;
+/// Call before a native handle of the queue leaves: of commands that come by it the runtime does
+/// not know, so `is_idle` asks by a command of its own from now on.
+void leaves_natively(const sycl::queue& queue) noexcept;
 
 namespace detail {
 /// For languages with a lock that a thread holds while it runs, as Python's: `run(wait)` calls

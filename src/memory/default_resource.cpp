@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,7 @@
 #include "core/format.hpp"
 #include "memory/allocation_failure.hpp"
 #include "memory/pressure.hpp"
+#include "memory/spare.hpp"
 #include "usmx/memory.hpp"
 #include "usmx/pool.hpp"
 #include "usmx/queue_ordered.hpp"
@@ -185,8 +188,6 @@ std::shared_ptr<pool_resource> pool_below(std::shared_ptr<memory_resource> from)
 }
 
 std::size_t trim_pools() noexcept {
-  // The child must not free memory that the parent's runtime allocated.
-  if (detail::in_forked_child()) return 0;
   std::size_t bytes = 0;
   try {
     for (const auto& resource : default_resources()) {
@@ -197,12 +198,27 @@ std::size_t trim_pools() noexcept {
   return bytes;
 }
 
+void drain_all() noexcept {
+  detail::drop_spare();
+  drain();
+}
+
+/// How long the exit waits for commands that still use memory which was freed. A command that never
+/// ends must not keep the process.
+constexpr std::chrono::milliseconds exit_patience{100};
+
 /// At process exit, memory that is still held is freed while the runtime exists: this was
 /// registered after the runtime was loaded, so it runs before the runtime ends.
 void give_back_at_exit() {
   static const bool registered = [] {
     return std::atexit([] {
-             collect();
+             // The child must not free memory that the parent's runtime allocated.
+             if (detail::in_forked_child()) return;
+             detail::drop_spare();
+             const auto end = std::chrono::steady_clock::now() + exit_patience;
+             while (collect() != 0 && std::chrono::steady_clock::now() < end) {
+               std::this_thread::sleep_for(std::chrono::microseconds(50));
+             }
              trim_pools();
            }) == 0;
   }();
@@ -212,8 +228,8 @@ void give_back_at_exit() {
 std::shared_ptr<memory_resource> make_resource(const sycl::context& context,
                                                const sycl::device& device, usm_kind kind) {
   auto direct = std::make_shared<usm_resource>(context, device, kind);
-  if (!pooling_is_on()) return direct;
   give_back_at_exit();
+  if (!pooling_is_on()) return direct;
   return std::make_shared<queue_ordered_resource>(
       std::make_shared<pool_resource>(std::move(direct)));
 }
@@ -296,7 +312,8 @@ std::vector<std::shared_ptr<memory_resource>> default_resources() {
 }
 
 std::size_t trim_default_resources() noexcept {
-  drain();
+  if (detail::in_forked_child()) return 0;
+  drain_all();
   return trim_pools();
 }
 
@@ -329,7 +346,7 @@ std::string describe_holdings(const sycl::device& device, const memory_resource*
   return text;
 }
 
-constexpr detail::pressure_relief relief{drain, trim_default_resources, describe_holdings};
+constexpr detail::pressure_relief relief{drain_all, trim_default_resources, describe_holdings};
 [[maybe_unused]] const bool is_installed = (detail::set_pressure_relief(relief), true);
 
 }  // namespace

@@ -23,8 +23,7 @@ namespace {
 
 using extent = std::optional<allocation_extent>;
 
-// --- OpenCL
-// ---------------------------------------------------------------------------------------
+// --- OpenCL -------------------------------------------------------------------------------------
 
 struct opencl_query {
   cl_context context = nullptr;
@@ -101,8 +100,7 @@ std::optional<usm_kind> opencl_kind(const void* p, const opencl_query& query) no
   }
 }
 
-// --- Level Zero
-// -----------------------------------------------------------------------------------
+// --- Level Zero ---------------------------------------------------------------------------------
 
 // Two lines of its API, so that building needs no Level Zero headers. 0 is ZE_RESULT_SUCCESS.
 using ze_get_address_range = int (*)(ze_context_handle_t, const void*, void**, std::size_t*);
@@ -118,8 +116,7 @@ extent level_zero_extent(const void* p, const sycl::context& context) {
   return allocation_extent{static_cast<std::byte*>(base), bytes};
 }
 
-// --- CUDA
-// -----------------------------------------------------------------------------------------
+// --- CUDA ---------------------------------------------------------------------------------------
 
 /// The devices of a context as CUDA numbers them.
 std::vector<detail::cuda_driver::device> cuda_devices(const sycl::context& context) {

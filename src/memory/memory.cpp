@@ -350,6 +350,11 @@ void owner::forget_ended() noexcept {
 bool owner::busy() noexcept {
   if (!used_.load(std::memory_order_acquire)) return false;
   submit_deferred();
+  return has_commands();
+}
+
+bool owner::has_commands() noexcept {
+  if (!used_.load(std::memory_order_acquire)) return false;
   const detail::driver_entry inside(std::nothrow);
   const std::scoped_lock lock(mutex_);
   return std::ranges::any_of(uses_, &use::is_busy);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <thread>
 #include <type_traits>
 
 #define CL_TARGET_OPENCL_VERSION 300
@@ -15,6 +16,7 @@
 #include "runtime/cache.hpp"
 #include "runtime/cuda_driver.hpp"
 #include "runtime/drivers.hpp"
+#include "runtime/wait_forms.hpp"
 #include "usmx/runtime.hpp"
 #include "usmx/wait.hpp"
 
@@ -36,6 +38,7 @@ void give_back(Handle handle, const char* release_name) {
 void give_back_opencl(cl_device_id d) { give_back(d, "clReleaseDevice"); }
 void give_back_opencl(cl_context c) { give_back(c, "clReleaseContext"); }
 void give_back_opencl(cl_command_queue q) { give_back(q, "clReleaseCommandQueue"); }
+void give_back_opencl(cl_event e) { give_back(e, "clReleaseEvent"); }
 void give_back_opencl(cl_platform_id) {}
 
 template <class Handle>
@@ -67,6 +70,35 @@ std::uintptr_t opencl_handle(const Object& object) {
 }
 
 }  // namespace
+
+namespace detail {
+
+std::optional<bool> is_natively_idle(const sycl::queue& queue) {
+  if (queue.get_backend() != sycl::backend::opencl) return {};
+  static const auto enqueue_marker = loaded_function<decltype(&clEnqueueMarkerWithWaitList)>(
+      opencl_library, "clEnqueueMarkerWithWaitList");
+  static const auto get_info =
+      loaded_function<decltype(&clGetEventInfo)>(opencl_library, "clGetEventInfo");
+  if (enqueue_marker == nullptr || get_info == nullptr) return {};
+  cl_command_queue const native = sycl::get_native<sycl::backend::opencl>(queue);
+  cl_event last = nullptr;
+  const cl_int result = enqueue_marker(native, 0, nullptr, &last);
+  give_back_opencl(native);
+  if (result != CL_SUCCESS) return false;
+  cl_int status = CL_QUEUED;
+  // A marker behind nothing takes a moment.
+  for (int looks = 64; looks > 0 && status > CL_COMPLETE; --looks) {
+    if (looks < 64) std::this_thread::yield();
+    if (get_info(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr) !=
+        CL_SUCCESS) {
+      break;
+    }
+  }
+  give_back_opencl(last);
+  return status <= CL_COMPLETE;
+}
+
+}  // namespace detail
 
 bool reads_host_memory(const sycl::device& device) {
   static auto& known = *new detail::lasting_cache<sycl::device, bool>;
@@ -110,7 +142,7 @@ bool put_native_stream_behind(void* stream, const sycl::queue& queue) {
 
 void detail::wait_for_native_event(const sycl::device& device, void* event) {
   if (backend_row_of(device.get_backend()).dlpack.device == dlpack::device_type::oneapi) {
-    return wait(*static_cast<const sycl::event*>(event));
+    return usmx::wait(*static_cast<const sycl::event*>(event));
   }
   int result = -1;
   if (backend_row_of(device.get_backend()).api == driver_api::cuda) {

@@ -43,8 +43,8 @@ sycl::event on_native_stream(sycl::queue& queue, const std::vector<sycl::event>&
                              const std::function<void(void*)>& calls) {
   if (backend_of(queue).api != driver_api::cuda) {
     unlocked([&] {
-      wait(before);
-      wait(queue);
+      usmx::wait(before);
+      usmx::wait(queue);
     });
     int token = 0;
     calls(&token);
@@ -67,7 +67,7 @@ sycl::event on_native_stream(sycl::queue& queue, const std::vector<sycl::event>&
     });
   });
   // `calls` may name what is on the stack of who called this.
-  if (!made->is_known.load(std::memory_order_acquire)) unlocked([&] { wait(event, queue); });
+  if (!made->is_known.load(std::memory_order_acquire)) unlocked([&] { usmx::wait(event, queue); });
   if (made->error) std::rethrow_exception(made->error);
   return event;
 }

@@ -248,6 +248,9 @@ void wait(const sycl::queue& queue, const backend_row& backend) {
 bool is_idle(const sycl::queue& queue, const backend_row& backend) noexcept {
   try {
     const driver_entry inside;
+    if (has_left_natively(queue)) {
+      if (const std::optional<bool> answer = is_natively_idle(queue)) return *answer;
+    }
     if (!backend.waits_in_turn && (queue.is_in_order() || !backend.waits_by_barrier_event)) {
       return queue.ext_oneapi_empty();
     }
@@ -288,27 +291,46 @@ namespace {
 
 /// A bit for each queue, found by its hash: no lock, no list that grows, and no queue kept alive.
 /// Queues that share a bit only cost a question.
-constexpr std::size_t words = 32;
-std::array<std::atomic<std::uint64_t>, words> left{};
+class noted_queues {
+ public:
+  void add(const sycl::queue& queue) noexcept {
+    if (may_have(queue)) return;
+    const auto [word, bit] = bit_of(queue);
+    noted_[word].fetch_or(bit, std::memory_order_acq_rel);
+  }
+  bool may_have(const sycl::queue& queue) const noexcept {
+    const auto [word, bit] = bit_of(queue);
+    return (noted_[word].load(std::memory_order_acquire) & bit) != 0;
+  }
 
-std::pair<std::size_t, std::uint64_t> bit_of(const sycl::queue& queue) noexcept {
-  const std::uint64_t mixed =
-      static_cast<std::uint64_t>(std::hash<sycl::queue>()(queue)) * 0x9E3779B97F4A7C15U;
-  return {(mixed >> 58) % words, std::uint64_t{1} << ((mixed >> 48) & 63U)};
-}
+ private:
+  static constexpr std::size_t words = 32;
+
+  static std::pair<std::size_t, std::uint64_t> bit_of(const sycl::queue& queue) noexcept {
+    const std::uint64_t mixed =
+        static_cast<std::uint64_t>(std::hash<sycl::queue>()(queue)) * 0x9E3779B97F4A7C15U;
+    return {(mixed >> 58) % words, std::uint64_t{1} << ((mixed >> 48) & 63U)};
+  }
+
+  std::array<std::atomic<std::uint64_t>, words> noted_{};
+};
+
+constinit noted_queues left;
+constinit noted_queues left_natively;
 
 }  // namespace
 
-void leaves(const sycl::queue& queue) noexcept {
-  if (has_left(queue)) return;
-  const auto [word, bit] = bit_of(queue);
-  left[word].fetch_or(bit, std::memory_order_acq_rel);
+void leaves(const sycl::queue& queue) noexcept { left.add(queue); }
+bool has_left(const sycl::queue& queue) noexcept { return left.may_have(queue); }
+
+void leaves_natively(const sycl::queue& queue) noexcept {
+  left.add(queue);
+  left_natively.add(queue);
 }
 
-bool has_left(const sycl::queue& queue) noexcept {
-  const auto [word, bit] = bit_of(queue);
-  return (left[word].load(std::memory_order_acquire) & bit) != 0;
-}
+namespace detail {
+bool has_left_natively(const sycl::queue& queue) noexcept { return left_natively.may_have(queue); }
+}  // namespace detail
 
 // --- locks of languages
 

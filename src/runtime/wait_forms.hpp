@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include <sycl/event.hpp>
 #include <sycl/queue.hpp>
 
@@ -47,5 +49,10 @@ bool expects_long_waits() noexcept;
 /// As the functions of usmx/wait.hpp, which look the row up.
 void wait(const sycl::queue& queue, const backend_row& backend);
 bool is_idle(const sycl::queue& queue, const backend_row& backend) noexcept;
+/// Whether `leaves_natively` was called for the queue; true also for a few for which it was not.
+bool has_left_natively(const sycl::queue& queue) noexcept;
+/// Asks the driver itself, which knows commands that came by the native handle. Empty if its
+/// backend has no such question (native.cpp).
+std::optional<bool> is_natively_idle(const sycl::queue& queue);
 
 }  // namespace usmx::detail

@@ -561,9 +561,13 @@ void bind_array(nb::module_& m) {
       "__setitem__",
       [](nb::handle self, nb::handle key, nb::handle value) {
         const array& a = value_of(self);
-        if (small_put(self, key, value)) return;
+        if (small_put(self, key_of_rows(self, key), value)) return;
         if (is_advanced(key)) {
           nb::module_::import_("usmx._namespace.indexing").attr("put")(self, key, value);
+          return;
+        }
+        if (names_fields(key) && a.elements().dtype().members() != nullptr) {
+          nb::module_::import_("usmx._namespace.records").attr("put_fields")(self, key, value);
           return;
         }
         assign(a.with_view(indexed(a.elements(), key)), value);

@@ -180,9 +180,14 @@ class host_elements {
 
 /// Whether a key has arrays or lists of indices, or bools: `_namespace.indexing` knows those.
 bool is_advanced(nb::handle key);
+/// Whether a key is a list of names.
+bool names_fields(nb::handle key);
 /// Whether a key is one of several indices or bools that the host can read, as lists and NumPy's
 /// arrays are (bind_small_arrays.cpp).
 bool holds_host_elements(nb::handle key);
+/// The indices alone of a key that takes the other axes whole, as Dask's keys do: of `x[i, :]` it
+/// is `i`. Any other key as it is.
+nb::handle key_of_rows(nb::handle self, nb::handle key);
 /// `self[key]` for such a key or an array, where the host computes it; None elsewhere.
 nb::object small_at(nb::handle self, nb::handle key);
 /// `self[key] = value` under the same condition; false if nothing was written.

@@ -119,10 +119,11 @@ void release_buffer(PyObject*, Py_buffer* view) noexcept {
 /// how every C++ exception is called in Python.
 PyObject* get_item(PyObject* self, PyObject* key) noexcept {
   try {
-    if (!is_ready<ndarray>(key) && !holds_host_elements(key)) {
+    const nb::handle rows = key_of_rows(self, key);
+    if (!is_ready<ndarray>(rows) && !holds_host_elements(rows)) {
       return part_of(self, key).release().ptr();
     }
-    nb::object few = small_at(self, key);
+    nb::object few = small_at(self, rows);
     if (!few.is_none()) return few.release().ptr();
   } catch (...) {
     PyErr_Clear();
@@ -268,12 +269,26 @@ nb::object to_numpy(nb::handle self) {
   return out;
 }
 
+/// `np.r_` and `np.c_` make arrays of NumPy of all that they join, and ask no other library.
+bool asked_by_numpys_r() {
+  PyFrameObject* const frame = PyEval_GetFrame();
+  if (frame == nullptr) return false;
+  const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  const nb::object file = attribute_or_none(code, "co_filename");
+  return nb::isinstance<nb::str>(file) && shown(file).find("index_tricks") != std::string::npos;
+}
+
 /// Of device memory only what is a number, as `float(x)` is copied; NumPy would otherwise make an
 /// array of one Python object.
 nb::object to_numpy_protocol(nb::handle self, nb::handle type, nb::handle copy_if) {
   const bool is_device = value_of(self).kind() == usm_kind::device;
   const bool may_copy = copy_if.is_none() || is_true(copy_if);
   if (is_device && !(may_copy && value_of(self).elements().rank() == 0)) {
+    if (asked_by_numpys_r()) {
+      throw nb::type_error(
+          "the host cannot access device memory, and np.r_ and np.c_ join on the host; usmx.r_ and "
+          "usmx.c_ join where arrays are");
+    }
     throw nb::type_error(
         "the host cannot access device memory; copy it with to_numpy(), or make the array with "
         "usm_type='shared'");

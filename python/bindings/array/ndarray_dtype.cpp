@@ -107,7 +107,7 @@ dtype from_type(nb::handle type) {
 
 dtype make_record(nb::handle descr, std::size_t itemsize) {
   dtype out;
-  check(dtype::make_record(read_typedescr(descr), itemsize, out));
+  check(dtype::make_record(read_typedescr(descr, "dtype"), itemsize, out));
   return out;
 }
 
@@ -303,7 +303,7 @@ dtype read_dtype(nb::handle obj) {
   if (nb::isinstance<nb::list>(obj) || nb::isinstance<nb::tuple>(obj) ||
       nb::isinstance<nb::dict>(obj)) {
     if (const nb::object np = numpy(); np.is_valid()) return from_dtype_like(np.attr("dtype")(obj));
-    dtype::fields members = read_typedescr(obj);
+    dtype::fields members = read_typedescr(obj, "dtype");
     std::size_t bytes = 0;
     check(dtype::packed_size(members, bytes));
     dtype out;

@@ -123,8 +123,7 @@ const operation& power_row(PyObject* base, PyObject* exponent) {
                ? PyLong_AsLongAndOverflow(exponent, &overflow) == number && overflow == 0
                : PyFloat_CheckExact(exponent) && PyFloat_AS_DOUBLE(exponent) == value;
   };
-  if (is(2, 2.0) && (has_fraction || (PyLong_CheckExact(exponent) && kind != type_class::boolean)))
-    return two;
+  if (is(2, 2.0) && (has_fraction || PyLong_CheckExact(exponent))) return two;
   if (has_fraction && PyFloat_CheckExact(exponent) && PyFloat_AS_DOUBLE(exponent) == 0.5)
     return half;
   if (has_fraction && is(-1, -1.0)) return inverse;
@@ -183,6 +182,12 @@ PyObject* compare(PyObject* self, PyObject* other, int how) noexcept {
       const nb::object y =
           is_ready<ndarray>(other) ? scalar_of(value_of(other)) : nb::borrow(other);
       return PyObject_RichCompare(x.ptr(), y.is_valid() ? y.ptr() : other, how);
+    }
+    if (mine.dtype().is_record() && other != Py_None && (how == Py_EQ || how == Py_NE)) {
+      return nb::module_::import_("usmx._namespace.records")
+          .attr("compared")(nb::handle(self), nb::handle(other), how == Py_EQ)
+          .release()
+          .ptr();
     }
     nb::object beyond;
     if (PyLong_Check(other)) {

@@ -505,10 +505,64 @@ any_view field_of_records(const any_view& v, nb::handle key) {
     return checked_view(static_cast<std::byte*>(v.data()) + at, f.type, std::move(where), v.kind(),
                         v.read_only(), "the field '" + wanted + "'");
   }
-  throw index_error("'{}' is not a field of {}", wanted, repr_of(nb::cast(v.dtype())));
+  throw value_error("'{}' is not a field of {}", wanted, repr_of(nb::cast(v.dtype())));
+}
+
+/// `a[["x", "y"]]`: records with some of the fields. What is between them is padding to the new
+/// type, and copies of records copy padding: so the view is read-only.
+any_view some_fields_of_records(const any_view& v, nb::handle names) {
+  const dtype::fields* members = v.dtype().members();
+  if (members == nullptr) {
+    throw index_error("index: {}; only records have fields, these elements are {}", repr_of(names),
+                      v.dtype().name());
+  }
+  dtype::fields kept;
+  std::vector<std::string> wanted;
+  for (const nb::handle name : nb::borrow<nb::list>(names)) {
+    wanted.push_back(to_text(name, "key"));
+    if (std::ranges::none_of(*members, [&](const field& f) { return f.name == wanted.back(); })) {
+      throw nb::key_error(
+          detail::format("'{}' is not a field of {}", wanted.back(), repr_of(nb::cast(v.dtype())))
+              .c_str());
+    }
+  }
+  std::size_t next = 0;
+  std::size_t between = 0;  // as one: NumPy says it so, and equal records are spelled alike
+  const auto pad = [&] {
+    if (between == 0) return;
+    field padding;
+    check(dtype::parse(detail::format("|V{}", between), padding.type));
+    kept.push_back(std::move(padding));
+    between = 0;
+  };
+  for (const field& f : *members) {
+    if (next < wanted.size() && f.name == wanted[next]) {
+      pad();
+      kept.push_back(f);
+      ++next;
+      continue;
+    }
+    std::size_t bytes = f.type.itemsize();
+    for (const std::int64_t n : f.shape) bytes *= static_cast<std::size_t>(n);
+    between += bytes;
+  }
+  pad();
+  if (next < wanted.size()) {
+    throw value_error("index: {}; a view has each field once, in the order that they have in {}",
+                      repr_of(names), repr_of(nb::cast(v.dtype())));
+  }
+  dtype type;
+  check(dtype::make_record(std::move(kept), v.dtype().itemsize(), type));
+  layout where = v.layout();
+  return checked_view(v.data(), std::move(type), std::move(where), v.kind(), true);
 }
 
 }  // namespace
+
+bool names_fields(nb::handle key) {
+  return PyList_Check(key.ptr()) && PyList_GET_SIZE(key.ptr()) > 0 &&
+         PyUnicode_Check(PyList_GET_ITEM(key.ptr(), 0));
+}
 
 bool is_advanced(nb::handle key) {
   const auto one = [](nb::handle item) {
@@ -525,6 +579,24 @@ bool is_advanced(nb::handle key) {
     if (one(PyTuple_GET_ITEM(key.ptr(), k))) return true;
   }
   return false;
+}
+
+nb::handle key_of_rows(nb::handle self, nb::handle key) {
+  if (!PyTuple_CheckExact(key.ptr()) || PyTuple_GET_SIZE(key.ptr()) == 0) return key;
+  const nb::handle first = PyTuple_GET_ITEM(key.ptr(), 0);
+  if (!is_ready<ndarray>(first) && !holds_host_elements(first)) return key;
+  Py_ssize_t n = PyTuple_GET_SIZE(key.ptr());
+  if (n > 1 && PyTuple_GET_ITEM(key.ptr(), n - 1) == Py_Ellipsis) --n;
+  if (!is_ready<ndarray>(self) ||
+      n > static_cast<Py_ssize_t>(nb::inst_ptr<ndarray>(self)->shape().size()))
+    return key;
+  for (Py_ssize_t k = 1; k < n; ++k) {
+    PyObject* const item = PyTuple_GET_ITEM(key.ptr(), k);
+    if (!PySlice_Check(item)) return key;
+    const auto* const part = reinterpret_cast<const PySliceObject*>(item);
+    if (part->start != Py_None || part->stop != Py_None || part->step != Py_None) return key;
+  }
+  return first;
 }
 
 namespace {
@@ -579,6 +651,7 @@ void apply_key(Elements& out, int rank, nb::handle key) {
 
 any_view indexed(const any_view& v, nb::handle key) {
   if (PyUnicode_Check(key.ptr())) return field_of_records(v, key);
+  if (names_fields(key)) return some_fields_of_records(v, key);
   seen_elements out{v};
   apply_key(out, v.rank(), key);
   return std::move(out.v);
@@ -586,7 +659,8 @@ any_view indexed(const any_view& v, nb::handle key) {
 
 nb::object part_of(nb::handle self, nb::handle key) {
   ndarray& a = self_of<ndarray>(self);
-  if (const shared_deferred later = a.later(); later && !PyUnicode_Check(key.ptr())) {
+  if (const shared_deferred later = a.later();
+      later && !PyUnicode_Check(key.ptr()) && !names_fields(key)) {
     const extents& shape = later->shape();
     later_elements out{{shape.begin(), shape.end()}};
     apply_key(out, static_cast<int>(shape.size()), key);

@@ -9,9 +9,11 @@
 #include <nanobind/stl/vector.h>
 
 #include "algorithm/cumulative.hpp"
+#include "algorithm/products.hpp"
 #include "algorithm/select_rows.hpp"
 #include "algorithm/sort_rows.hpp"
 #include "array/ndarray.hpp"
+#include "compute/operate.hpp"
 #include "compute/plain_axis.hpp"
 #include "compute/small_arrays.hpp"
 #include "memory/memory.hpp"
@@ -95,6 +97,40 @@ nb::object cumulative(nb::handle x, nb::handle axis, bool product, nb::handle ty
   return wrap_array(detail::cumulative(a, at, product, of ? &*of : nullptr));
 }
 
+/// Of arrays of ours, which may not be computed yet.
+operation_operands operands_of(nb::handle x1, nb::handle x2) {
+  for (const nb::handle x : {x1, x2}) static_cast<void>(self_of<ndarray>(x));
+  PyObject* const both[] = {x1.ptr(), x2.ptr()};
+  operation_operands operands;
+  operands.read(both);
+  return operands;
+}
+
+nb::object matmul(nb::handle x1, nb::handle x2) {
+  const operation_operands operands = operands_of(x1, x2);
+  const detail::matrix_product how(operands.all[0], operands.all[1]);
+  if (!how.in_tiles) {
+    return wrap_deferred(
+        detail::sum_of_products(operands.queue(), operands.all[0], operands.all[1]));
+  }
+  const array a = value_of(x1), b = value_of(x2);
+  const nb::object made = wrap_array(detail::empty_product(a, b, how));
+  const array& to = value_of(made);
+  if (to.size() == 0 || how.length == 0) return made;
+  const nb::object by_library = nb::module_::import_("usmx._namespace._libraries").attr("product");
+  if (!nb::cast<bool>(by_library(x1, x2, made, how.work()))) {
+    const gil_released release;
+    detail::multiply_in_tiles(a, b, to);
+  }
+  return made;
+}
+
+nb::object vecdot(nb::handle x1, nb::handle x2, int axis) {
+  const operation_operands operands = operands_of(x1, x2);
+  return wrap_deferred(
+      detail::vector_product(operands.queue(), operands.all[0], operands.all[1], axis));
+}
+
 }  // namespace
 
 void bind_algorithms(nb::module_& m) {
@@ -119,6 +155,11 @@ void bind_algorithms(nb::module_& m) {
         nb::sig("def _select(x: object, kth: Sequence[int], axis: object, what: str) -> ndarray"),
         "The lines of an axis with some places in order ('values'), where their elements were "
         "('places'), or the elements at these places alone ('kth').");
+  m.def("_matmul", matmul, nb::arg("x1"), nb::arg("x2"),
+        nb::sig("def _matmul(x1: ndarray, x2: ndarray) -> ndarray"), "See `usmx.matmul`.");
+  m.def("_vecdot", vecdot, nb::arg("x1"), nb::arg("x2"), nb::arg("axis"),
+        nb::sig("def _vecdot(x1: ndarray, x2: ndarray, axis: int) -> ndarray"),
+        "See `usmx.vecdot`.");
   m.def(
       "_different_or_sorted",
       [](nb::handle x) {

@@ -9,6 +9,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "algorithm/fourier.hpp"
 #include "array/ndarray.hpp"
 #include "nvidia/functions.hpp"
 #include "nvidia/nvidia.hpp"
@@ -61,6 +62,30 @@ auto of_objects(void (*call)(Parameters...)) {
   };
 }
 
+array lines_by_onemkl(const array& lines, bool inverse, double scale) {
+  if (lines.extent(lines.rank() - 1) == 1) return lines;
+  array made = array::empty(lines.queue(), lines.shape(), lines.elements().dtype(), lines.kind());
+  onemkl::transform(lines, made, inverse, scale);
+  return made;
+}
+
+nb::object transform(nb::handle kind, nb::handle x, std::int64_t n, int axis, nb::handle norm,
+                     detail::lines_transform of_lines) {
+  using enum detail::transform_kind;
+  const std::string name = to_text(kind, "kind"), divided = to_text(norm, "norm");
+  const auto which = name == "fft" ? fft : name == "ifft" ? ifft : name == "rfft" ? rfft : irfft;
+  const fft_norm by = divided == "ortho"     ? fft_norm::ortho
+                      : divided == "forward" ? fft_norm::forward
+                                             : fft_norm::backward;
+  const array a = value_of(x);
+  array made;
+  {
+    const gil_released release;
+    made = detail::transform(which, a, n, axis, by, of_lines);
+  }
+  return wrap_array(std::move(made));
+}
+
 /// Their state is the process's: what was loaded.
 struct nvidia_libraries {};
 struct onemkl_library {};
@@ -73,7 +98,8 @@ void bind_libraries(nb::module_& m) {
   nb::class_<nvidia_libraries>(m, "_Nvidia", "cuBLAS, cuSOLVER and cuFFT.")
       .def_static(
           "load",
-          [](int which, const std::vector<std::string>& files) {
+          [](int which, nb::handle places) {
+            const auto files = to_texts(places, "files", "a sequence of str, the names of files");
             const gil_released release;
             return nvidia::load(static_cast<nvidia::library>(which), files);
           },
@@ -103,7 +129,20 @@ void bind_libraries(nb::module_& m) {
       .def_static("eigh", of_objects(onemkl::eigh), x, values, vectors)
       .def_static("svd", of_objects(onemkl::svd), x, values, nb::arg("u").none(),
                   nb::arg("vh").none(), nb::arg("full"))
-      .def_static("transform", of_objects(onemkl::transform), x, made, inverse, nb::arg("scale"));
+      .def_static(
+          "transform",
+          [](nb::handle kind, nb::handle of, std::int64_t n, int axis, nb::handle norm) {
+            return transform(kind, of, n, axis, norm, lines_by_onemkl);
+          },
+          nb::arg("kind"), x, nb::arg("n"), nb::arg("axis"), nb::arg("norm"));
+  m.def(
+      "_transform",
+      [](nb::handle kind, nb::handle of, std::int64_t n, int axis, nb::handle norm) {
+        return transform(kind, of, n, axis, norm, detail::transform_lines);
+      },
+      nb::arg("kind"), nb::arg("x"), nb::arg("n"), nb::arg("axis"), nb::arg("norm"),
+      nb::sig("def _transform(kind: str, x: ndarray, n: int, axis: int, norm: str) -> ndarray"),
+      "'fft', 'ifft', 'rfft' or 'irfft' of so many numbers along an axis.");
 }
 
 }  // namespace usmx::python

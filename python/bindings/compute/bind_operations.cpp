@@ -173,7 +173,7 @@ std::optional<array> operate_plain(const operation& op, std::span<PyObject* cons
       if (first == nullptr) first = &a;
       if (a.queue() != first->queue() || a.kind() != first->kind() ||
           !(a.elements().layout().shape() == first->elements().layout().shape()) ||
-          !detail::is_idle_on_host(a)) {
+          !detail::is_idle_at_once(a)) {
         return {};
       }
       in[k].elements = &a;

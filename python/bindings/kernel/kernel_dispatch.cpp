@@ -23,7 +23,8 @@ namespace {
 
 /// A number that the text is specialised for, and where a launch has it.
 struct known_number {
-  /// 'v': the argument itself, 's': length of its axis, 'l': local range.
+  /// 'v': the argument itself, 'p': whether it is not negative, 's': length of its axis, 'l': local
+  /// range.
   char what;
   std::size_t argument;
   std::size_t axis;
@@ -217,7 +218,8 @@ std::size_t value_of(const known_number& k, const launch_range& range, const nb:
       const auto index = nb::steal(PyNumber_Index(parts[k.argument].ptr()));
       if (!index.is_valid()) throw nb::python_error();
       int overflow = 0;
-      return static_cast<std::size_t>(PyLong_AsLongLongAndOverflow(index.ptr(), &overflow));
+      const auto number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+      return k.what == 'p' ? number >= 0 : static_cast<std::size_t>(number);
     }
   }
 }
@@ -317,6 +319,23 @@ std::shared_ptr<kernel_text> dispatcher::known(const std::string& key, const std
   return nullptr;
 }
 
+/// What `_make` of the kernel gives. An error in its text is shown at the line of the launch,
+/// without the frames between it and the compiler.
+nb::dict make(nb::handle self, const nb::tuple& args, const launch_range& range,
+              const text_form& form) {
+  try {
+    return nb::cast<nb::dict>(self.attr("_make")(
+        args, to_tuple(range.global()), to_tuple(range.local()), form.is_partial, form.is_apart));
+  } catch (nb::python_error& error) {
+    const auto own = nb::module_::import_("usmx._kernel.source.diagnostics").attr("KernelError");
+    if (!nb::isinstance(error.value(), own)) throw;
+    const nb::object value = nb::borrow(error.value());
+    PyException_SetTraceback(value.ptr(), Py_None);
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(value.ptr())), value.ptr());
+    nb::raise_python_error();
+  }
+}
+
 std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_range& range,
                                               const nb::args& args, const nb::tuple& parts,
                                               const std::string& key, const text_form& form,
@@ -341,9 +360,7 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
   nb::list seen = new_list();
   std::size_t next = 0;
   for (const nb::handle obj : args) seen.append(with_arrays(obj, memory, next));
-  const auto made = nb::cast<nb::dict>(self.attr("_make")(nb::tuple(seen), to_tuple(range.global()),
-                                                          to_tuple(range.local()), form.is_partial,
-                                                          form.is_apart));
+  const auto made = make(self, nb::tuple(seen), range, form);
   auto text = std::make_shared<kernel_text>();
   text->source = to_text(nb::object(made["source"]), "source");
   text->name = to_text(nb::object(made["name"]), "name");

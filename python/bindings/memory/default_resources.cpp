@@ -111,7 +111,9 @@ void bind_choice(nb::module_& m) {
                    "The resource that serves by default, here and now.\n\n"
                    "Parameters\n----------\n"
                    "queue : Queue, Device, str or None\n    Whose context and device.\n"
-                   "kind : {'device', 'shared', 'host'}\n    The kind of USM.")
+                   "kind : {'device', 'shared', 'host'}\n    The kind of USM.\n\n"
+                   "Returns\n-------\nMemoryResource\n    That of the innermost `using` of "
+                   "this thread, otherwise that of `set_resource`.")
           .c_str(),
       nb::sig(
           "def get_resource(queue: QueueLike = None, kind: UsmKind = 'device') -> MemoryResource"));
@@ -134,6 +136,7 @@ void bind_choice(nb::module_& m) {
                    "goes back "
                    "to\n"
                    "where it came from.\n\n"
+                   "Parameters\n----------\nresource : MemoryResource\n    The new default.\n\n"
                    "Returns\n-------\nMemoryResource or None\n    The previous default; None if it "
                    "was not used "
                    "yet.")

@@ -235,6 +235,11 @@ void expose(const array& a, const sycl::queue& queue) {
 
 void expose(const array& a) { expose(a, a.queue()); }
 
+// `np.frombuffer` of memory of dpctl knows no queue, and dpctl's copies use queues of their own.
+void reached_without_queue(const array& a) {
+  if (a.keep_alive() && host_accessible(a.kind())) a.keep_alive()->exposed_to_host();
+}
+
 // --- PEP 3118: NumPy, memoryview, file.readinto and others that know buffers see the bytes of
 // shared and host memory in place
 
@@ -736,9 +741,13 @@ void bind_memory(nb::module_& m) {
       "The same as a number: unknown 0, device 1, shared 2, host 3.",
       nb::sig("def get_usm_type_enum(self, syclobj: QueueLike = None) -> int"));
   m.def("get_usm_type", usm_type, nb::arg("ptr").none(), nb::arg("syclobj") = nb::none(),
-        with_example("get_usm_type",
-                     "The kind of USM at an address, or of a memory object.\n\n"
-                     "Returns\n-------\nstr\n    \"device\", \"shared\", \"host\" or \"unknown\".")
+        with_example(
+            "get_usm_type",
+            "The kind of USM at an address, or of a memory object.\n\n"
+            "Parameters\n----------\nptr : int or memory\n    An address, or one of the three "
+            "classes.\n"
+            "syclobj : optional\n    A context or a queue, which an address needs.\n\n"
+            "Returns\n-------\nstr\n    \"device\", \"shared\", \"host\" or \"unknown\".")
             .c_str(),
         nb::sig("def get_usm_type(ptr: SupportsUSM | int, syclobj: QueueLike = None) -> str"));
   bind_exports(c, [](nb::handle self) { return live(self_of<memory>(self)); });
@@ -764,6 +773,9 @@ void bind_memory(nb::module_& m) {
                      "The memory behind an object with `__sycl_usm_array_interface__`, without a "
                      "copy: the bytes\n"
                      "from its lowest to its highest element.\n\n"
+                     "Parameters\n----------\nobj : object\n    Of any library.\n\n"
+                     "Returns\n-------\nMemoryUSMDevice, MemoryUSMShared or MemoryUSMHost\n"
+                     "    Keeps `obj` alive.\n\n"
                      "Raises\n------\n"
                      "NotUSMError\n    `obj` does not speak the protocol.\n"
                      "InteropError\n    What it describes is not valid.")

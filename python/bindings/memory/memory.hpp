@@ -121,6 +121,9 @@ void remember_ended_work(const array& a);
 void expose(const array& a);
 /// The same with another queue, which others submit to.
 void expose(const array& a, const sycl::queue& queue);
+/// Of memory whose address another library has, before or after us: where the host can read it,
+/// code that knows no queue of ours may use it at any time, so commands are waited for.
+void reached_without_queue(const array& a);
 /// Raised for objects without USM: a TypeError, and a ValueError for code that expects dpctl's.
 [[noreturn]] void raise_not_usm(nb::handle obj, const char* where);
 

@@ -314,6 +314,8 @@ void bind_base(nb::module_& m) {
       },
       nb::arg("memory").none(),
       "Give memory back to where it came from, as its ``free()`` does.\n\n"
+      "Parameters\n----------\nmemory : MemoryUSMDevice, MemoryUSMShared or MemoryUSMHost\n"
+      "    It has no bytes afterwards.\n\n"
       "Raises\n------\nBufferError\n    A buffer still shows the bytes.",
       nb::sig("def deallocate(self, memory: MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost) -> "
               "None"));
@@ -366,8 +368,10 @@ void bind_sources(nb::module_& m) {
             return (*self).trim(bytes);
           },
           nb::arg("keep") = 0,
-          "Give free pieces back to the upstream until at most `keep` bytes are held; returns how\n"
-          "many bytes went back. A piece with a block alive in it stays.",
+          "Give free pieces back to the upstream until at most `keep` bytes are held.\n\n"
+          "Parameters\n----------\nkeep : int\n    Bytes. A piece with a block alive in it "
+          "stays.\n\n"
+          "Returns\n-------\nint\n    How many bytes went back.",
           nb::sig("def trim(self, keep: int = 0) -> int"))
       .def(
           "reserve",
@@ -378,6 +382,7 @@ void bind_sources(nb::module_& m) {
           },
           nb::arg("nbytes"),
           "Take from the upstream until at least `nbytes` bytes are held.\n\n"
+          "Parameters\n----------\nnbytes : int\n    Bytes, with those that are held already.\n\n"
           "Raises\n------\nAllocationError\n    There is not so much, or it is above `most`.",
           nb::sig("def reserve(self, nbytes: int) -> None"))
       .def_prop_ro(
@@ -415,7 +420,8 @@ void bind_sources(nb::module_& m) {
             const gil_released released;
             return (*self).collect();
           },
-          "Return what no queue works on any more to the upstream; how many blocks still wait.")
+          "Return what no queue works on any more to the upstream.\n\n"
+          "Returns\n-------\nint\n    How many blocks still wait.")
       .def(
           "drain",
           [](const resource_face<queue_ordered_resource>& self) {
@@ -514,7 +520,8 @@ void bind_observers(nb::module_& m) {
           nb::sig("def alive(self) -> list[dict[str, Any]]"))
       .def(
           "report", [](const resource_face<tracking_resource>& self) { return (*self).report(); },
-          "The same as text.");
+          "What `alive` gives, as text.\n\nReturns\n-------\nstr\n    How much is alive, then each "
+          "block and the lines that asked for it.");
   bind_resource<logging_resource>(
       m, "LoggingResource",
       "Writes a line of CSV for each request, which ``bench/replay.cpp`` gives to other "

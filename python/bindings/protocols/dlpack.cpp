@@ -294,8 +294,7 @@ nb::object to_dlpack(const array& a, nb::handle stream, nb::handle max_version,
   return hand_out(a, to_host, own, stream, wanted, 0);
 }
 
-// --- in: what other libraries give
-// ----------------------------------------------------------------
+// --- in: what other libraries give --------------------------------------------------------------
 
 /// A tensor that was taken out of its capsule or came from C: its deleter is called exactly once,
 /// with the GIL, by the capsule that this makes.

@@ -99,12 +99,16 @@ std::optional<array> import_memory(nb::handle obj, nb::object offer, const impor
   record.at(first);
   const auto& queue = *static_cast<const sycl::queue*>(dpctl.queue(obj.ptr()));
   shared_owner keep = own_python(std::move(offer), first, bytes);
+  std::optional<array> made;
   if (kind != usm_kind::unknown &&
       detail::lies_in_one_allocation(first, first + bytes, queue.get_context())) {
     if (keep->is_shared_again()) detail::came_back_on(keep, queue);
-    return array::over(std::move(v), detail::queue_near(queue, kind, first), std::move(keep));
+    made = array::over(std::move(v), detail::queue_near(queue, kind, first), std::move(keep));
+  } else {
+    made = array::bind(std::move(v), queue, std::move(keep));
   }
-  return array::bind(std::move(v), queue, std::move(keep));
+  reached_without_queue(*made);
+  return made;
 }
 
 }  // namespace

@@ -281,11 +281,11 @@ nb::object write_field(const field& f) {
 
 }  // namespace
 
-dtype::fields read_typedescr(nb::handle value) {
+dtype::fields read_typedescr(nb::handle value, const char* where) {
   if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) {
-    wrong_type("typedescr", value, "a list of (name, type[, shape])");
+    wrong_type(where, value, "a list of (name, type[, shape])");
   }
-  return typedescr_reader().read(value, "typedescr", 0);
+  return typedescr_reader().read(value, where, 0);
 }
 
 nb::list write_typedescr(const dtype::fields& members) {

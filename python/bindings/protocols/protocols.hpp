@@ -50,7 +50,8 @@ nb::tuple tuple_of(const extents& e);
 
 /// The list of `(name, type[, shape])` of the array interface; name may be `(title, name)`, type
 /// may be a list again. TypeError, or interop_error that says which entry.
-dtype::fields read_typedescr(nb::handle value);
+/// `where` is what messages call it.
+dtype::fields read_typedescr(nb::handle value, const char* where = "typedescr");
 nb::list write_typedescr(const dtype::fields& members);
 
 // --- protocols.cpp: the table

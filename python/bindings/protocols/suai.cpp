@@ -395,7 +395,9 @@ std::optional<array> import_suai(nb::handle obj, nb::object offer, const import_
       kind_of(v.data(), queue->get_context()) == usm_kind::unknown) {
     refuse_host_buffer(obj);
   }
-  return bind_described(std::move(v), f, *queue, std::move(keep), record);
+  array made = bind_described(std::move(v), f, *queue, std::move(keep), record);
+  reached_without_queue(made);
+  return made;
 }
 
 namespace {
@@ -544,9 +546,7 @@ nb::dict export_suai(const array& a) {
   const traced record(trace_action::exported, [&] {
     return trace_subject{.bytes = a.elements().nbytes(), .address = a.data(), .kind = a.kind()};
   });
-  // Its address is one that the host reads and writes, too: `np.frombuffer` of what dpctl makes of
-  // it knows no queue, and dpctl's copies use queues of their own.
-  if (host_accessible(a.kind()) && a.keep_alive()) a.keep_alive()->exposed_to_host();
+  reached_without_queue(a);
   // The protocol has no event: the consumer may use the memory at once. What other
   // libraries submitted meanwhile is theirs to order, or each look at the attribute would wait.
   wait_for_own_work(a);

@@ -236,7 +236,7 @@ void bind_queue(nb::module_& m) {
       .def_prop_ro(
           "native",
           [](const queue& q) {
-            leaves(q);
+            leaves_natively(q);
             return native_handle(q);
           },
           "cl_command_queue, ze_command_queue_handle_t (or an immediate command list) or "

@@ -38,6 +38,7 @@ void bind_elementwise(nb::module_& m);      // bind_elementwise.cpp: kernels fro
 void bind_operations(nb::module_& m);       // bind_operations.cpp: arithmetic on arrays
 void bind_reductions(nb::module_& m);       // bind_reductions.cpp: sums, means, extremes
 void bind_algorithms(nb::module_& m);       // bind_algorithms.cpp: sorts, searches, scans
+void bind_random(nb::module_& m);           // bind_random.cpp: streams of random numbers
 void bind_small_arrays(nb::module_& m);     // small_arrays.cpp: functions of a few elements
 void bind_fused(nb::module_& m);            // bind_fused.cpp: functions fused into kernels
 void bind_python_api(nb::module_& m);       // python_api.cpp: what other extensions may call

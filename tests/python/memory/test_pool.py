@@ -96,7 +96,7 @@ def test_a_block_comes_back_only_after_the_commands_of_others(
     pool: um.PoolResource,
 ) -> None:
     theirs = dpctl.SyclQueue(own_queue._get_capsule())
-    result = dpctl.memory.MemoryUSMShared(N, queue=theirs)
+    result = dpctl.memory.MemoryUSMDevice(N, queue=theirs)
     result.memset(0)
     ours = CLASSES[kind](N, queue=own_queue)
     ours.memset(7)

@@ -231,6 +231,27 @@ def test_a_resource_shows_all_that_it_stands_on_with_figures(kind):
     assert kept.nbytes == 5000
 
 
+def test_an_explanation_is_a_table_in_a_notebook():
+    x = usmx.ones(1000, "float32")
+    root = ET.fromstring(usmx.explain(usmx.sqrt(x) < 2)._repr_html_())
+    _, row = root.iter("tr")
+    text, shape, operations, read, written, saved = ("".join(td.itertext()) for td in row)
+    assert "sqrt" in text
+    assert (shape, operations) == ("(1000,)", "2")
+    assert (read, written) == ("4,000", "1,000")
+    assert saved == "8,000"
+    assert "pre" in {part.tag for part in row.iter()}, "columns of a text align"
+    done = usmx.explain(x)._repr_html_()
+    assert "computed: no kernel is needed" in done
+    ET.fromstring(done)
+
+
+def test_an_explanation_counts_in_plain_words():
+    x = usmx.ones(1000, "float32")
+    assert "k0: 1 operation on (1000,)" in str(usmx.explain(usmx.sqrt(x)))
+    assert "k0: 2 operations on (1000,)" in str(usmx.explain(usmx.sqrt(x) + 1))
+
+
 def test_devices_show_themselves_in_a_notebook():
     html = usmx.Device()._repr_html_()
     assert usmx.Device().filter_string in html

@@ -95,7 +95,7 @@ def test_what_a_function_does_not_have_is_named() -> None:
     x = usmx.asarray([1.0, 2.0])
     with pytest.raises(TypeError, match="'meanwhile'"):
         np.sort(x, meanwhile=3)  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match=r"np.sum: out is of type ndarray; expected an usmx"):
+    with pytest.raises(TypeError, match=r"np.sum: out is of type ndarray; expected a usmx"):
         np.sum(x, out=np.zeros(()))
     host = np.zeros(2)
     with pytest.raises(TypeError, match=r"np.add: out is an array of NumPy.*to_numpy\(\)"):

@@ -464,6 +464,69 @@ def test_dpctl_copies_what_usmx_wrote_on_a_queue_of_its_own(n, in_order, kind):
         np.testing.assert_array_equal(np.frombuffer(to, "f4"), x.to_numpy())
 
 
+class Writable(Foreign):
+    """dpctl's own dictionary says read-only of all memory."""
+
+    def __init__(self, m, queue):
+        super().__init__(m, queue)
+        address, _ = self.__sycl_usm_array_interface__["data"]
+        self.__sycl_usm_array_interface__["data"] = address, False
+
+
+# What the memory of another library becomes here, and how that library looks at it by its address.
+OF_OTHERS = {
+    "dpctl": lambda m, queue: usmx.asarray(m).view("f4"),
+    "the dictionary": lambda m, queue: usmx.asarray(Writable(m, queue)).view("f4"),
+    "dpnp": lambda m, queue: usmx.asarray(
+        dpnp.ndarray(m.nbytes // 4, dtype="f4", buffer=m, sycl_queue=queue)
+    ),
+}
+
+
+def copied_elsewhere(m):
+    to = dpctl.memory.MemoryUSMHost(m.nbytes, queue=dpctl.SyclQueue("cpu", property="in_order"))
+    to.copy_from_device(m)
+    return np.frombuffer(to, "f4")
+
+
+@pytest.mark.parametrize("kind", HOST_KINDS)
+@pytest.mark.parametrize("n", [10, 5000])
+@pytest.mark.parametrize("way", OF_OTHERS)
+def test_who_has_memory_that_usmx_was_given_sees_what_usmx_did(way, n, kind):
+    theirs = dpctl.SyclQueue("cpu")
+    m = getattr(dpctl.memory, f"MemoryUSM{kind.title()}")(4 * n, queue=theirs)
+    m.memset(0)
+    x = OF_OTHERS[way](m, theirs)
+    TWICE[10](new_array(10, kind, x.queue))
+    for _ in range(3):
+        before = x.to_numpy()
+        with held_for_a_moment(x.queue):
+            TWICE[n](x)
+            x += 1
+            seen = copied_elsewhere(m)
+        np.testing.assert_array_equal(seen, before * 2 + 1)
+        view = np.frombuffer(m, "f4")
+        with held_for_a_moment(x.queue):
+            x += 1
+            now = view.copy()
+        np.testing.assert_array_equal(now, seen + 1)
+
+
+@pytest.mark.parametrize("kind", HOST_KINDS)
+@pytest.mark.parametrize("n", [10, 5000])
+@pytest.mark.parametrize("way", OF_OTHERS)
+def test_a_result_is_that_of_its_line_whatever_the_owner_of_the_memory_writes(way, n, kind):
+    theirs = dpctl.SyclQueue("cpu")
+    m = getattr(dpctl.memory, f"MemoryUSM{kind.title()}")(4 * n, queue=theirs)
+    m.memset(0)
+    x = OF_OTHERS[way](m, theirs)
+    (new_array(n, kind, x.queue) * 2).wait()
+    with held_for_a_moment(x.queue):
+        y = x * 2
+        at_address(m._pointer, x)[:] = 100
+    np.testing.assert_array_equal(y.to_numpy(), np.zeros(n, "f4"))
+
+
 @pytest.mark.parametrize("n", [10, 5000])
 @pytest.mark.parametrize("given", ["dictionary", "stream in order", "stream"])
 def test_a_result_is_that_of_its_line_whatever_another_library_writes_then(n, given, kind):
