@@ -229,11 +229,13 @@ class Kernel(_usmx._KernelDispatcher):
 
         names = self.parameters
         if len(args) != len(names):
+            from .frontend import instead
             from .source.diagnostics import number_of
 
+            forgotten = instead.of_launch(self.function, len(args)) if self._has_item else ""
             raise TypeError(
                 f"kernel '{self.__name__}' takes {number_of(len(names), 'argument')} "
-                f"({', '.join(names)}), got {len(args)}"
+                f"({', '.join(names)}), got {len(args)}{forgotten}"
             )
         given = []
         for k, (name, arg) in enumerate(zip(names, args, strict=True)):
@@ -296,6 +298,7 @@ class Kernel(_usmx._KernelDispatcher):
         *,
         partial: bool = False,
         apart: bool = False,
+        simulated: bool = False,
     ) -> Compiled:
         """The kernel for the types of these arguments."""
         from .frontend.compiler import compile_kernel
@@ -329,6 +332,8 @@ class Kernel(_usmx._KernelDispatcher):
             except KernelError as wrong:
                 # Twenty frames of the compiler would stand between the launch and the caret.
                 raise wrong.with_traceback(None) from None
+            if made.module.stops is not None and not simulated:
+                raise made.module.stops
             self._families[family] = origins
             return made
         raise ValueError(f"kernel '{self.__name__}' depends on too many numbers to specialise it")
@@ -338,6 +343,8 @@ class Kernel(_usmx._KernelDispatcher):
         if origin.startswith("local["):
             return "l", 0, int(origin[6:-1])
         names = [name for name, _ in self._flat(args)]
+        if origin.endswith(">=0"):
+            return "p", names.index(origin.removesuffix(">=0")), 0
         if ".shape[" in origin:
             name, axis = origin[:-1].split(".shape[")
             return "s", names.index(name), int(axis)
@@ -454,6 +461,8 @@ def _number_at(
     if what == "l":
         return int(local[axis]) if axis < len(local) else None
     _, value = [p for a in args for p in arguments.parts("", a)][argument]
+    if what == "p":
+        return int(int(value) >= 0)
     return int(value.shape[axis] if what == "s" else value)
 
 

@@ -285,17 +285,67 @@ def test_rows_are_divided_once_for_a_group(tmp_path):
 
 
 def test_long_scans_load_vectors_and_order_what_groups_tell_each_other(tmp_path):
-    text = text_for_cuda(
-        "k = usmx.ScanKernel('T x', 'T y', 'x', 'a + b', name='sums');"
-        "k(usmx.ones(40_000, 'float32'))"
+    program = (
+        "k = usmx.ScanKernel('T x', 'T y', 'x', 'a + b', name='sums');k(usmx.ones(40_000, '{}'))"
     )
-    ptx = ptx_of(tmp_path, "sums", text)
-    assert ptx.count("ld.v4") == ptx.count("st.v4") == 4  # 16 elements an item
-    # A fence stands right before each flag that is set, and after each that was seen.
-    found = re.findall(r"call.*MemoryBarrier|(?:st|ld)\.relaxed\.gpu\.b32", ptx)
-    kinds = "".join("F" if x.startswith("call") else "S" if x[0] == "s" else "L" for x in found)
-    assert kinds == "FSLFLFFS"
-    assert "membar.gl" in ptx
+    ptx = ptx_of(tmp_path, "sums", text_for_cuda(program.format("float64")))
+    # 8 elements an item
+    assert ptx.count("ld.global.v2") == ptx.count("st.global.v2") == 4
+    # A fence stands right before each flag that is set, and after each that was seen: of this tile,
+    # of those before it in a window that ends, and of the window; of windows, or of tiles; of what
+    # comes before them all.
+    found = re.findall(r"membar\.gl|(?:st|ld)\.relaxed\.gpu\.global\.b32", ptx)
+    kinds = "".join("F" if x[0] == "m" else "S" if x[0] == "s" else "L" for x in found)
+    assert kinds == "FS" + "LFFS" + "LLF" + "LFFS"
+
+    ptx = ptx_of(tmp_path, "words", text_for_cuda(program.format("float32")))
+    assert ptx.count("ld.global.v4") == ptx.count("st.global.v4") == 4  # 16 elements an item
+    # A word holds the flag and the value, which nothing has to order.
+    assert "membar" not in ptx
+    assert re.findall(r"(?:st|ld)\.relaxed\.gpu\.global\.b64", ptx)
+
+
+#: A call of each: SYCL's device library would stay one, of a function that calls CUDA's.
+OF_THE_LIBRARY = """
+USMX_KERNEL(1) k(const float* x, float* y, const double* z) {
+  usmx::local<float[64]> shared;
+  const auto i = usmx::global_id();
+  const float a = usmx::exp(x[i]) + usmx::sqrt(x[i]) + usmx::fabs(x[i]) + usmx::sin(x[i]);
+  shared[usmx::local_id()] = usmx::fma(a, usmx::log(x[i]), usmx::floor(float(usmx::exp(z[i]))));
+  usmx::group_barrier();
+  y[i] = usmx::pow(shared[usmx::local_id() ^ 1], a) + usmx::rsqrt(float(z[i]));
+  usmx::sub_group_barrier();
+  usmx::fence();
+  y[i + 1] = float(usmx::sub_group_local_id() + usmx::sub_group_max_size());
+}
+"""
+
+
+def test_functions_of_the_device_library_are_no_calls(tmp_path):
+    ptx = ptx_of(tmp_path, "library", OF_THE_LIBRARY, ["-fsycl-fp32-prec-sqrt"])
+    assert not re.findall(r"call[^;]*spirv\w*", ptx)
+    assert not re.findall(r"call[^;]*_ZN4usmx\w*", ptx)
+    for instruction in ("ex2.approx", "sqrt.rn.f32", "fma.rn.f32", "bar.sync", "membar.gl"):
+        assert instruction in ptx
+
+
+def test_kernels_of_any_length_know_that_their_arrays_are_in_global_memory(tmp_path):
+    lines = " ".join(f"y[i] += usmx::tan(x[i + {k}]) / x[i];" for k in range(40))
+    text = f"USMX_KERNEL(1) k(const float* x, float* y) {{ auto i = usmx::global_id(); {lines} }}"
+    ptx = ptx_of(tmp_path, "long", text)
+    assert "ld.global" in ptx
+    assert not re.findall(r"\b(?:ld|st)\.[bf]32", ptx)
+
+
+def test_two_normal_numbers_take_one_logarithm_and_one_root(tmp_path):
+    text = text_for_cuda(
+        "usmx.random.default_rng(1).standard_normal(8, dtype='float32').to_numpy()"
+    )
+    options = ["-DRANDOM_FILL", "-DFUNCTION=normal", "-DTYPE=float", "-fsycl-fp32-prec-sqrt"]
+    ptx = ptx_of(tmp_path, "normal", text, options)
+    assert "call" not in ptx
+    assert ptx.count("sqrt.rn.f32") == ptx.count("div.rn.f32") == 2
+    assert ptx.count("st.global.v4") == 1
 
 
 def bytes_of_floats(ptx):

@@ -368,6 +368,23 @@ def test_a_kernel_that_knows_nothing_of_blocks_is_launched_in_any(python, apart)
     assert not cuda.jit(python, debug=True).is_apart
 
 
+def locked(lock, count):
+    while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+        pass
+    cuda.threadfence()
+    count[0] += 1
+    cuda.threadfence()
+    cuda.atomic.exch(lock, 0, 0)
+
+
+def test_blocks_of_one_thread_wait_for_a_lock():
+    kernel = cuda.jit(locked)
+    assert not kernel.is_apart  # together in a vector they would wait for themselves
+    lock, count = cuda.to_device(np.zeros(1, "int32")), cuda.to_device(np.zeros(1, "int32"))
+    kernel[50, 1](lock, count)
+    assert count.copy_to_host() == [50]
+
+
 def test_such_a_kernel_has_as_many_threads_as_its_blocks_have():
     def count(x):
         i, j = cuda.grid(2)
@@ -430,3 +447,37 @@ def test_types_are_a_module_without_install():
     x = np.zeros(2, "f4")
     one[1, 2](x)
     assert x.tolist() == [1, 1]
+
+
+TABLE_OF_RECORDS = np.zeros(2, [("a", "i4"), ("b", "f8")])
+
+
+def factorial(n):
+    return n if n < 2 else n * factorial(n - 1)
+
+
+def test_what_kernels_lack_is_refused_with_the_line_and_what_to_do():
+    def records(x):
+        x[0] = cuda.const.array_like(TABLE_OF_RECORDS)[0].a
+
+    def many(*args):
+        args[0][0] = 1
+
+    def deep(x):
+        x[0] = factorial(3)
+
+    def reshaped(x):
+        x[0] = x.reshape(2, 1)[0, 0]
+
+    def viewed(x):
+        x[0] = x.view(np.int64)[0]
+
+    for python, why in (
+        (records, "'TABLE_OF_RECORDS' is a constant here: .*; pass it as an argument"),
+        (many, r"\*args: a variable number of parameters is not supported; pass a tuple"),
+        (deep, "'factorial' calls itself; recursion is not supported"),
+        (reshaped, "'reshape' of an array is not supported in kernels"),
+        (viewed, "'view' of an array is not supported in kernels"),
+    ):
+        with pytest.raises(usmx.KernelError, match=rf"{__name__}\.py:\d+: {why}"):
+            cuda.jit(python)[1, 1](np.zeros(2))

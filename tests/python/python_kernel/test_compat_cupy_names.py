@@ -1,6 +1,8 @@
 # Names that programs for CuPy use: memory, streams, devices, pools, measurements, tests.
 # SPDX-License-Identifier: Apache-2.0
 import importlib
+import importlib.util
+import re
 import subprocess
 import sys
 
@@ -122,8 +124,8 @@ def test_cupyx_has_pinned_copies_errors_and_measurements():
     assert cupyx.time.repeat is cupyx.profiler.benchmark
     with cupyx.profiler.time_range("mark"), cupyx.profiler.profile():
         pass
-    with pytest.raises(AttributeError, match="no 'sparse' here"):
-        _ = cupyx.scipy.sparse
+    with pytest.raises(AttributeError, match="no 'nothing' here"):
+        _ = cupyx.scipy.nothing
     with pytest.raises(AttributeError, match="optimizing is not here"):
         _ = cupyx.optimizing
     with pytest.raises(NotImplementedError, match="cuFFT"):
@@ -239,3 +241,51 @@ def test_install_is_undone():
             _ = libraries.Handle
     assert sys.modules.get("cupy") is before
     assert usmx.ones(2).get().sum() == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("import cupyx.scipy.sparse", "cupyx.scipy.sparse is not here: sparse matrices are not"),
+        ("import cupyx.scipy.sparse.linalg", "cupyx.scipy.sparse is not here"),
+        ("from cupyx.scipy import ndimage", "cupyx.scipy.ndimage is not here: scipy.ndimage"),
+        ("from cupyx.scipy.signal import convolve2d", "cupyx.scipy.signal is not here"),
+        ("from usmx.compat.cupyx.scipy import sparse", "cupyx.scipy.sparse is not here"),
+        ("from cupy.cuda import nccl", "cupy.cuda.nccl is not here: see usmx.ipc and mpi4py"),
+        ("import cupy.cuda.texture", "cupy.cuda.texture is not here: textures exist on NVIDIA's"),
+        ("from cupyx import distributed", "cupyx.distributed is not here: see usmx.ipc"),
+    ],
+)
+def test_what_is_not_here_is_refused_where_it_is_imported(line, text):
+    with cp.install(), pytest.raises(ImportError, match=f"^{re.escape(text)}"):
+        exec(line, {})
+
+
+def test_what_is_not_here_is_no_attribute():
+    for of, name in ((cupyx, "distributed"), (cupyx.scipy, "sparse"), (cp.cuda, "nccl")):
+        assert not hasattr(of, name)
+        with pytest.raises(AttributeError, match=f"{name} is not here: "):
+            getattr(of, name)
+    assert importlib.util.find_spec("usmx.compat.cupyx.nothing") is None
+
+
+def test_arrays_are_made_with_cupys_arguments_and_never_over_memory_of_numpy():
+    for make in (
+        cp.asarray,
+        cp.asanyarray,
+        cp.array,
+        lambda a, **more: cp.array(a, None, False, "C", **more),
+    ):
+        theirs = np.zeros((2, 3))
+        made = make(theirs, blocking=True)
+        made += 1
+        assert isinstance(made, cp.ndarray)
+        assert not theirs.any()
+        assert made.get().all()
+    x = cp.asarray([1, 2], "float32", "F", usm_type="device")
+    assert x.usm_type == "device"
+    assert cp.array(x, copy=False).data.ptr == cp.asarray(x).data.ptr == x.data.ptr
+    assert cp.array(x, cp.float64, False).dtype == "float64"
+    assert cp.array(x, ndmin=2).shape == (1, 2)
+    cp.cuda.profiler.start()
+    cp.cuda.profiler.stop()

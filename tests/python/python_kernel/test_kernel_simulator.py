@@ -1,6 +1,7 @@
 # The simulator finds what a device does not say: indices out of bounds, races, barriers that not
 # every item comes to; and it leads to the kernel's own lines.
 # SPDX-License-Identifier: Apache-2.0
+import sys
 import traceback
 
 import numpy as np
@@ -17,7 +18,7 @@ def simulate(function, *args, over=(8, (4,))):
     return passed[-1].to_numpy()
 
 
-@pytest.mark.parametrize("index", [8, -1, 100])
+@pytest.mark.parametrize("index", [8, -9, 100])
 def test_an_index_out_of_bounds_is_named(index):
     def f(item, n, a):
         a[n] = 1
@@ -162,6 +163,49 @@ def test_print_prints(capsys):
 
     simulate(f, np.ones(8), over=8)
     assert capsys.readouterr().out == "first 1.0 1.00\n"
+
+
+def test_a_breakpoint_stops_in_the_kernels_own_line(monkeypatch):
+    stopped = []
+
+    def hook():
+        frame = sys._getframe(1)
+        stopped.append((frame.f_code.co_filename, frame.f_lineno, frame.f_locals["i"]))
+
+    def f(item, a):
+        i = item.get_id(0)
+        if i == 2:
+            breakpoint()
+        a[i] += 1
+
+    monkeypatch.setattr(sys, "breakpointhook", hook)
+    a = np.zeros(8)
+    simulate(f, a, over=8)
+    line = f.__code__.co_firstlineno + 3
+    assert stopped == [(__file__, line, 2)]
+
+
+def test_a_breakpoint_on_the_device_leads_to_the_simulator():
+    @usmx.kernel
+    def f(item, a):
+        breakpoint()
+
+    with pytest.raises(usmx.KernelError, match=r"breakpoint.*with usmx\.simulate\(\)") as caught:
+        f[1](usmx.zeros(1))
+    assert caught.value.lineno == f.python.__code__.co_firstlineno + 2
+    with usmx.simulate(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "breakpointhook", lambda: None)
+        f[1](usmx.zeros(1))
+
+
+def test_numbers_in_tuples_are_printed_as_numbers(capsys):
+    def f(item, a):
+        if item.get_id(0) == 0:
+            pair = (a[0] > 1, a[0])
+            print(pair, (a[1] < 5, (1, a[1])), f"{pair}", f"{(a[0] > 0,)}")
+
+    simulate(f, np.ones(8, "float32"), over=8)
+    assert capsys.readouterr().out == "(False, 1.0) (True, (1, 1.0)) (False, 1.0) (True,)\n"
 
 
 def test_wrong_kernels_are_wrong_in_the_simulator_too():

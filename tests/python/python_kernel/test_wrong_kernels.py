@@ -53,15 +53,46 @@ def test_there_are_enough_wrong_kernels():
     assert len({case[0].__name__ for case in wrong_kernels.CASES}) == len(wrong_kernels.CASES)
 
 
-def test_the_traceback_goes_from_the_launch_to_the_message():
+def test_the_traceback_is_the_line_of_the_launch():
     @usmx.kernel
     def wrong(item, a):
         a[item.get_id(0)] = math.sin(nothing)  # noqa: F821
 
     with pytest.raises(usmx.KernelError, match="nothing") as caught:
         wrong[4](argument("float32"))
-    assert len(caught.traceback) == 3
+    assert len(caught.traceback) == 1
     assert caught.value.__context__ is None or caught.value.__suppress_context__
+
+
+def test_a_script_shows_lines_of_the_user_alone(run_python):
+    lines = (
+        "import usmx\n@usmx.kernel\ndef wrong(item, a):\n    a[0] = nothing\n"
+        "def launch():\n    wrong[3](usmx.zeros(3))\n"
+    )
+    done = run_python(
+        lines + "import traceback\n"
+        "try:\n    launch()\nexcept Exception:\n    print(traceback.format_exc())\n"
+    )
+    assert "usmx.KernelError: wrong, " in done.stdout
+    assert done.stdout.count('  File "') == 2, done.stdout
+
+
+def test_a_notebook_shows_lines_of_the_user_alone(run_python):
+    cell = (
+        "import usmx\n@usmx.kernel\ndef wrong(item, a):\n    a[0] = nothing\n"
+        "def launch():\n    wrong[3](usmx.zeros(3))\nusmx.profile(launch)\n"
+    )
+    done = run_python(
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance(colors='nocolor')\n"
+        f"shell.run_cell({cell!r})\n"
+        "shell.run_cell('with usmx.simulate(): launch()')\n"
+    )
+    for shown in done.stdout.split("KernelError   ")[1:]:
+        assert "usmx/_kernel" not in shown, shown
+        assert "wrong[3](usmx.zeros(3))" in shown
+        assert "the name 'nothing' is not defined\n    a[0] = nothing\n           ^" in shown
+    assert done.stdout.count("KernelError: wrong, cell In[") == 2
 
 
 def test_a_lambda_is_refused_where_it_stands():
@@ -125,3 +156,25 @@ def test_a_kernel_without_a_range_says_how_to_launch_it():
 
     with pytest.raises(TypeError, match=r"f\[global_range\]\(\.\.\.\)"):
         f(argument("float32"))
+
+
+def test_a_launch_that_forgets_the_item_says_so():
+    @usmx.kernel
+    def f(x, y):
+        i = usmx.get_id(0)
+        y[i] = x[i]
+
+    @usmx.kernel
+    def g(it, x):
+        x[it.get_id(0)] = 1
+
+    a = argument("float32")
+    with pytest.raises(TypeError) as caught:
+        f[4](a, a)
+    assert str(caught.value) == (
+        "kernel 'f' takes 1 argument (y), got 2; "
+        "its first parameter, 'x', is the work-item: write def f(item, x, y)"
+    )
+    for given in ((a, a), ()):
+        with pytest.raises(TypeError, match=rf"takes 1 argument \(x\), got {len(given)}$"):
+            g[4](*given)

@@ -5,6 +5,7 @@ import math
 import os
 
 import numpy as np
+from numba import cuda
 from wrong_kernels import TABLE, C, F, I, U, wrong
 
 import usmx
@@ -88,6 +89,38 @@ def unknown_function(item, a):
 @wrong("function 'sorted' is not supported in kernels", "sorted(a)", F)
 def builtin_function(item, a):
     b = sorted(a)
+
+
+@wrong("'np.zeros' is not supported in kernels; pass an array, or make a small", "np.zeros(3)", F)
+def array_of_numpy(item, a):
+    t = np.zeros(3)
+    a[0] = t[0]
+
+
+@wrong("small one with usmx.private.array(shape, dtype)", "usmx.empty(3)", F)
+def array_of_usmx(item, a):
+    t = usmx.empty(3)
+    a[0] = t[0]
+
+
+@wrong("'np.sum' is not supported in kernels; a kernel computes with single", "np.sum(a)", F)
+def sum_of_numpy(item, a):
+    a[0] = np.sum(a)
+
+
+@wrong("'sum' of an array is not supported in kernels; a kernel computes with", "a.sum", F)
+def sum_as_a_method(item, a):
+    a[0] = a.sum()
+
+
+@wrong("'grid' is of Numba; write from usmx.compat import cuda", "cuda.grid", F)
+def grid_of_numba(item, a):
+    a[cuda.grid(1)] = 1
+
+
+@wrong("'threadIdx' is of Numba; write from usmx.compat import cuda", "cuda.threadIdx", F)
+def thread_of_numba(item, a):
+    a[cuda.threadIdx.x] = 1
 
 
 @wrong("'math.sin' takes 1 argument, got 2", "math.sin(a[0], 1)", F)

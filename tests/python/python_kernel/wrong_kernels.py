@@ -36,6 +36,26 @@ def name(item, a):
     a[0] = nowhere
 
 
+@wrong("the name 'item' is not defined; the first parameter of a kernel is the", "item", F)
+def forgotten_item(a, b):
+    b[item.get_id(0)] = 1
+
+
+@wrong("the item has no elements; the first parameter of a kernel is the work-item", "a[0]", F)
+def item_as_an_array(a, b):
+    b[0] = a[0]
+
+
+@wrong("the item has no elements that could be assigned; the first parameter", "a[0]", F)
+def item_that_is_written(a, b):
+    a[0] = b[0]
+
+
+@wrong("an index is the item; expected a number, such as item.get_id(0)", "item", F)
+def item_as_an_index(item, a):
+    a[item] = 1
+
+
 @wrong("'s' is read before it is assigned", "s", F)
 def unassigned(item, a):
     a[0] = s
@@ -67,9 +87,17 @@ def attribute_of_module(item, a):
     a[0] = math.nothing(1.0)
 
 
-@wrong("'a' is a parameter and cannot be given another array", "b", F, F)
+@wrong(
+    "'a' means a 1-d array of float32 already, and this is a 1-d array of int32; use another name",
+    "b", F, I,
+)  # fmt: skip
 def other_array(item, a, b):
     a = b
+
+
+@wrong("'a' is a parameter and cannot be given another tuple", "(b, 1)", F, F)
+def other_tuple(item, a, b):
+    a = (b, 1)
 
 
 @wrong("'t' is already a number here", "a", F)
@@ -84,13 +112,27 @@ def array_then_number(item, a):
     t = 1
 
 
-@wrong("'t' means another array already; use another name", "b", F, F)
+@wrong("'t' means a 1-d array of float32 already, and this is a 1-d array of int32", "b", F, I)
 def two_arrays(item, a, b):
     if a[0] > 0:
         t = a
     else:
         t = b
     t[0] = 1
+
+
+@wrong(
+    "the choice means a 1-d array of float32 already, and this is a 2-d array", "a if", F, (F, 2)
+)
+def choice_of_arrays(item, a, b):
+    t = a if a[0] > 0 else b
+
+
+@wrong("'t' means another array already; use another name", "usmx.private.array", F)
+def own_arrays(item, a):
+    t = a
+    for k in range(3):
+        t = usmx.private.array(2, "float32")
 
 
 # --- types ----------------------------------------------------------------------------------------
@@ -106,9 +148,12 @@ def many_indices(item, a):
     a[0, 1] = 1
 
 
-@wrong("1 index for an array of 2 dimensions; a kernel writes single elements", "a[0]", (F, 2))
+@wrong(
+    "all elements of a part of an array get one number, not a 1-d array; write a loop over them",
+    "a[1]", (F, 2),
+)  # fmt: skip
 def few_indices(item, a):
-    a[0] = 1
+    a[0] = a[1]
 
 
 @wrong("'+' of a whole array; a kernel computes with single elements", "a", F)
@@ -363,9 +408,9 @@ def globals_written(item, a):
     ORDINARY = 1
 
 
-@wrong("a kernel writes single elements, no slices; write a loop over them", "1:2", F)
+@wrong("all elements of a part of an array get one number, not a tuple", "(1, 2)", F)
 def slices(item, a):
-    a[1:2] = 1
+    a[1:2] = (1, 2)
 
 
 @wrong("text is supported in kernels only in print and assert", "'text'", F)

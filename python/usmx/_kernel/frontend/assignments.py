@@ -10,12 +10,13 @@ from dataclasses import replace
 from ..types import operators, scalars
 from ..types import values as v
 from ..types.values import ArrayValue, Number, PythonObject, Reference, Tuple, Value
-from .elements import Elements, as_view
+from .elements import Elements
 from .expressions import BINARY, Operators
 from .names import Names
 from .spelling import path_of
 from .vectors import is_mutable, kind_of
-from .walk import Walk, is_of_launch
+from .views import as_view, check_same, check_view, is_another, point, rank
+from .walk import Several, Walk, is_of_launch
 
 _NONE: frozenset[str] = frozenset()
 
@@ -217,6 +218,7 @@ class Assignments:
             if not index.pure:
                 raise walk.error(at, "an index of a component must be computed before")
             found = []
+            index = walk.temporary(self.elements.from_end(index, v.constant(len(of.items))))
             for k, item in enumerate(of.items):
                 more = f"{index.at(v.EQUAL + 1)} == {k}"
                 both = f"{condition} && {more}" if condition else more
@@ -247,10 +249,20 @@ class Assignments:
         name = target.id
         if isinstance(value, Tuple):
             value = self._name_tuple(name, value, node)
+        if isinstance(value, ArrayValue) and name in self.walk.several:
+            self._point(name, value, node)
+            return
         if isinstance(value, ArrayValue) and (value.indices or value.sliced or value.within):
             value = self._name_row(name, value)
         if isinstance(value, Reference):
             value = self.elements.records.named(name, value)
+        if isinstance(value, ArrayValue) and is_another(self.walk, name, value):
+            old = self.walk.scope.statics[name]
+            assert isinstance(old, ArrayValue)
+            one = self.walk.several[name] = Several(old.element, rank(old))
+            check_same(self.walk, node, f"'{name}'", one, value)  # a view from the next round on
+            self.walk.bind(name)
+            return
         if not isinstance(value, Number):
             self.names.bind_static(name, value, node)
             return
@@ -268,6 +280,13 @@ class Assignments:
         except TypeError as error:
             raise self.walk.error(node, f"{error}, the type of '{name}'") from None
 
+    def _point(self, name: str, value: ArrayValue, node: ast.AST) -> None:
+        """Give another array to a name that has had one."""
+        check_same(self.walk, node, f"'{name}'", self.walk.several[name], value)
+        check_view(self.walk, node, value)
+        point(self.walk, name, value)
+        self.walk.bind(name)
+
     def _name_row(self, name: str, value: ArrayValue) -> ArrayValue:
         """A row under a name: its indices become variables, so that they keep their values."""
         if value.within is not None:
@@ -276,7 +295,12 @@ class Assignments:
             value = replace(value, code=code, within=of)
         if value.sliced:
             left, spelled = value.ndim - len(value.indices), self.walk.spell(name)
-            self.walk.declare(f"usmx::strided<{value.sliced}, {left}> {spelled}{{}};")
+            declared = f"usmx::strided<{value.sliced}, {left}> {{}}{{{{}}}};"
+            others = [d for d in self.walk.result.declarations if d.endswith(f" {spelled}{{}};")]
+            if others not in ([], [declared.format(spelled)]):  # in a loop over slices of several
+                self.walk.temporaries += 1
+                spelled = self.walk.spell(f"{name}.{self.walk.temporaries}")
+            self.walk.declare(declared.format(spelled))
             self.walk.line(f"{spelled} = {as_view(value, is_written=True)};")
             return replace(value, code=spelled, ndim=left, indices=())
         indices = []
@@ -318,7 +342,11 @@ class Assignments:
             except TypeError as error:
                 raise self.walk.error(node, f"{error}, the type of an item of '{name}'") from None
             self.walk.line(f"{self.walk.spell(part)} = {code};")
-            items[k] = Number(t, self.walk.spell(part), origins=number.origins if once else _NONE)
+            items[k] = Number(
+                t, self.walk.spell(part), origins=number.origins if once else _NONE,
+                least=self.walk.signs.least(number) if once else None,
+                asks=number.asks if once else _NONE,
+            )  # fmt: skip
         made = v.filled(value, iter(items))
         old = self.walk.scope.statics.get(name)
         if isinstance(old, Tuple) and old.kind is not made.kind and is_mutable(old):
@@ -368,18 +396,29 @@ class Assignments:
             return v.filled(item, (self._kept(part) for _, part in v.parts("", item)))
         if isinstance(item, Number) and item.const is None and not _is_length(item):
             return self.walk.temporary(item)
+        if isinstance(item, ArrayValue):
+            code = self.walk.store_once("auto", item.code) if item.sliced else item.code
+            indices = (
+                at if at.isdigit() else self.walk.store_once("int64_t", at) for at in item.indices
+            )
+            return replace(item, code=code, indices=tuple(indices))
         return item
 
     def _independent(self, target: ast.Tuple | ast.List, items: list[Value]) -> bool:
         """Whether no target stands in a value, so that they can be assigned one by one."""
         if not all(isinstance(one, ast.Name) for one in target.elts):
             return False
-        spelled = {self.walk.spell(one.id) for one in target.elts if isinstance(one, ast.Name)}
+        names = tuple(one.id for one in target.elts if isinstance(one, ast.Name))
+        within = tuple(f"{name}." for name in names)  # parts, indices of rows
+        spelled = {self.walk.spell(name) for name in names}
+        spelled |= {s for name, s in self.walk.spell.given.items() if name.startswith(within)}
         words = {
             word
             for item in items
-            if isinstance(item, Number)
-            for word in re.findall(r"\w+", item.code)
+            for _, part in v.parts("", item)
+            if isinstance(part, Number | ArrayValue)
+            for code in (part.code, *(part.indices if isinstance(part, ArrayValue) else ()))
+            for word in re.findall(r"\w+", code)
         }
         return not spelled & words
 
@@ -389,9 +428,36 @@ class Assignments:
         if isinstance(place, Reference):
             records.store(node, place, value)
             return
+        if isinstance(place, ArrayValue):
+            self._fill(place, value, node)
+            return
         number = self.walk.number(node, value, "the stored value")
         assert isinstance(place, Number)
         records.write(node, place, number)
+
+    def _fill(self, part: ArrayValue, value: Value, node: ast.AST) -> None:
+        """``a[i] = value``, ``a[2:5] = value`` of a number, which all elements of the part get."""
+        walk, t = self.walk, part.element
+        if not isinstance(t, scalars.Scalar):
+            raise walk.error(node, "records are assigned one by one; write a loop over them")
+        if not isinstance(value, Number):
+            raise walk.error(
+                node,
+                f"all elements of a part of an array get one number, not {v.describe(value)}; "
+                "write a loop over them",
+            )
+        check_view(walk, node, part)
+        try:
+            number = walk.store_once(t.cpp, operators.stored(value, t).code)
+        except TypeError as error:
+            raise walk.error(node, str(error)) from None
+        view = walk.store_once("auto", as_view(part, is_written=True))
+        at = [walk.spell(f"{view}.at{k}") for k in range(rank(part))]
+        loops = "".join(
+            f"for (int64_t {i} = 0; {i} < {view}.shape[{k}]; ++{i}) " for k, i in enumerate(at)
+        )
+        element = f"[{at[0]}]" if len(at) == 1 else f"({', '.join(at)})"
+        walk.line(f"{loops}{view}{element} = {number};")
 
 
 def _sign(walk: Walk, node: ast.AugAssign) -> str:
@@ -409,4 +475,4 @@ def _before(one: ast.AST, other: ast.expr) -> bool:
 
 def _is_length(number: Number) -> bool:
     """Whether nothing in the kernel can change it."""
-    return ".shape[" in number.code and number.pure
+    return bool(re.fullmatch(r"\w+\.shape\[\d\]", number.code))

@@ -11,8 +11,9 @@ from ..types import operators
 from ..types import values as v
 from ..types.scalars import PYTHON_BOOL, Record, Scalar
 from ..types.values import ArrayValue, AtomicValue, Number, PythonObject, Value
-from .elements import Elements, reach
+from .elements import Elements
 from .items import unknown
+from .views import reach
 from .walk import Walk, by_name, in_order
 
 #: Numbers of address spaces in SYCL's order; 4 is any of them.

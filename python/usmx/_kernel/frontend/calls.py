@@ -31,6 +31,7 @@ from ..types.values import (
     Value,
     convert,
 )
+from . import instead
 from .atomics import Atomics
 from .device_functions import DeviceFunctions, plain
 from .elements import Elements
@@ -45,6 +46,8 @@ from .walk import Walk, by_name, constant, in_order
 
 #: Classes of NumPy whose attributes are limits of a type.
 LIMITS = ("finfo", "iinfo")
+#: Rows of the table of operations that give no negative integers.
+NOT_NEGATIVE = ("magnitude", "popcount", "clz")
 
 
 class PythonFunctions:
@@ -90,11 +93,21 @@ class PythonFunctions:
             known = all(x.origins or x.const is not None for x in (result, other))
             origins = result.origins | other.origins if known else frozenset()
             try:
-                result = replace(operators.call(name, t, result, other), origins=origins)
+                made = operators.call(name, t, result, other)
+                least = self._least_of_two(name, result, other) if t.kind == "i" else None
+                asks = result.asks | other.asks
+                result = replace(made, origins=origins, least=least, asks=asks)
             except TypeError as error:
                 raise self.walk.error(node, str(error)) from None
         self.walk.result.notes[node] = result.type
         return result
+
+    def _least_of_two(self, name: str, a: Number, b: Number) -> int | None:
+        """The least value of the less or the greater of two."""
+        low = [n for n in (self.walk.signs.least(one) for one in (a, b)) if n is not None]
+        if name == "max":
+            return max(low, default=None)
+        return min(low) if len(low) == 2 else None
 
     def on_sum(self, node: ast.Call) -> Value:
         """``sum(a)``, ``sum(a, start)`` of an array or a tuple."""
@@ -158,6 +171,7 @@ class Calls:
             (range, python_functions.on_range),
             (sum, python_functions.on_sum),
             (print, printing.on_print),
+            (breakpoint, printing.on_breakpoint),
             (getattr, lowering.on_getattr),
             (f.barrier, items.on_barrier),
             (f.fence, items.on_fence),
@@ -249,7 +263,8 @@ class Calls:
         is_library = home in sys.stdlib_module_names or home == "numpy"
         if getattr(obj, "__code__", None) is not None and (not is_library or home == "__main__"):
             return self.device_functions.call(node, plain(obj))
-        raise self.walk.error(node, f"function '{name}' is not supported in kernels")
+        hint = instead.of_function(obj, name)
+        raise self.walk.error(node, f"function '{name}' is not supported in kernels{hint}")
 
     def _into(self, node: ast.Call, ufunc: Any) -> Value:
         """``np.add(a, b, out)``: the function of each element of arrays."""
@@ -312,7 +327,8 @@ class Calls:
         self.walk.result.called[node] = row
         pure = all(o.pure for o in operands)
         code = f"usmx::{row.name}({', '.join(codes)})"
-        return Number(result, code, pure=pure)
+        least = 0 if result.kind == "i" and row.name in NOT_NEGATIVE else None
+        return Number(result, code, pure=pure, least=least)
 
     def _conversion(self, node: ast.Call, t: Scalar) -> Value:
         """``usmx.float32(x)``, ``int(x)``."""

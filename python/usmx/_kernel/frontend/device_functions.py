@@ -27,14 +27,14 @@ from ..types.values import (
     parts,
 )
 from . import spelling
-from .elements import as_view, check_view
 from .module import Module
 from .records import Records
 from .results import Instance, Specialise, Walked
+from .views import as_view, check_view
 from .walk import Walk, constant, of_parameter
 
 #: Walks over a function for some arguments; `elaborate` is the one that there is.
-Elaborate = Callable[[Function, Mapping[str, Type | TupleOf | Value], Module], Walked]
+Elaborate = Callable[..., Walked]
 
 
 class DeviceFunctions:
@@ -100,9 +100,14 @@ class DeviceFunctions:
             walk.line(code + ";")
             return PythonObject(None)
         if result.returns_tuple is None:
-            return Number(result.returns[0], code, pure=False)
+            return Number(
+                result.returns[0], code, pure=False, least=result.least[0], asks=_asks(values)
+            )
         name = walk.store_once("auto", code)
-        numbers = (Number(t, f"{name}.v{k}") for k, t in enumerate(result.returns))
+        numbers = (
+            Number(t, f"{name}.v{k}", least=least, asks=_asks(values))
+            for k, (t, least) in enumerate(zip(result.returns, result.least, strict=True))
+        )
         return filled(result.returns_tuple, numbers)
 
     def _bound(self, node: ast.Call, callee: Function) -> list[ast.expr]:
@@ -155,7 +160,8 @@ class DeviceFunctions:
         for bad in (a.vararg, a.kwarg):
             if bad is not None:
                 raise walk.error(
-                    bad, f"'{bad.arg}': a variable number of parameters is not supported"
+                    bad,
+                    f"'{bad.arg}': a variable number of parameters is not supported; pass a tuple",
                 )
         by_place = [p.arg for p in (*a.posonlyargs, *a.args)]
         by_keyword = [p.arg for p in a.kwonlyargs]
@@ -218,7 +224,8 @@ class DeviceFunctions:
         which = callee.tree if isinstance(callee, Nested) else callee.python
         for name in self.walk.module.to_know.get(which, ()):
             self._know(arguments, callee, name, nodes, values)
-        key = (which, tuple(arguments.items()))
+        sure = self._not_negative(callee, values)
+        key = (which, tuple(arguments.items()), sure)
         instances = self.walk.module.instances
         if key in instances:
             found = instances[key]
@@ -230,7 +237,7 @@ class DeviceFunctions:
         instances[key] = None
         try:
             try:
-                walked = self.elaborate(callee, arguments, self.walk.module)
+                walked = self.elaborate(callee, arguments, self.walk.module, not_negative=sure)
             except Specialise as missing:
                 own = {of_parameter(callee.tree, p): p for p in callee.parameters}
                 others = missing.origins - own.keys()
@@ -248,6 +255,20 @@ class DeviceFunctions:
             instances.pop(key, None)
             raise
         return made
+
+    def _not_negative(self, callee: Function, values: list[Value]) -> frozenset[str]:
+        """The parameters that get numbers which are not negative."""
+        signs, found = self.walk.signs, set()
+        indexes = any(isinstance(n, ast.Subscript | ast.Call) for n in ast.walk(callee.tree))
+        for name, value in zip(callee.parameters, values, strict=True):
+            for part, item in parts(name, value):
+                if isinstance(item, Number) and item.type.kind == "i":
+                    least = signs.least(item)
+                    if least is not None and least >= 0:
+                        found.add(part)
+                    elif indexes:
+                        self.walk.module.asks |= item.asks
+        return frozenset(found)
 
     def _know(
         self,
@@ -283,6 +304,12 @@ class DeviceFunctions:
             items = tuple(self._argument(item, node) for item in value.items)
             return TupleOf(items, value.kind)
         raise self.walk.error(node, f"{describe(value)} cannot be passed to a function")
+
+
+def _asks(values: list[Value]) -> frozenset[str]:
+    """What the signs of arguments depend on, and so that of a result."""
+    numbers = (item for value in values for _, item in parts("", value))
+    return frozenset[str]().union(*(n.asks for n in numbers if isinstance(n, Number)))
 
 
 def is_known_bool(value: Value) -> bool:

@@ -87,7 +87,7 @@ def _compiled(called: object) -> Function | None:
         return found
     if not isinstance(called, FunctionType):
         return None
-    home = called.__module__.partition(".")[0]
+    home = str(called.__module__).partition(".")[0]
     if home in ("numpy", "usmx") or home in sys.stdlib_module_names:
         return None
     try:

@@ -29,7 +29,7 @@ from .memory import Memory
 from .module import Module
 from .names import Names
 from .printing import Printing
-from .results import Walked
+from .results import Specialise, Walked
 from .statements import Statements
 from .walk import Walk
 
@@ -44,10 +44,12 @@ def elaborate(
     *,
     is_kernel: bool = False,
     item: str | None = None,
+    not_negative: frozenset[str] = frozenset(),
 ) -> Walked:
     """Walk over a kernel or a device function until nothing changes.
 
-    ``arguments`` is what is known of its parameters, ``item`` the parameter that is the work-item.
+    ``arguments`` is what is known of its parameters, ``item`` the parameter that is the work-item,
+    ``not_negative`` parameters of a device function that get no negative numbers.
 
     Raises
     ------
@@ -56,15 +58,21 @@ def elaborate(
     Specialise
         More values have to be known.
     """
-    walk = Walk(function, arguments, module, is_kernel=is_kernel, item=item)
+    walk = Walk(
+        function, arguments, module, is_kernel=is_kernel, item=item, not_negative=not_negative
+    )
     names = put_together(walk)
     try:
-        for _ in range(MOST_ROUNDS):
+        for number in range(MOST_ROUNDS):
+            # Signs that take long to settle are not worth more rounds.
+            walk.signs.gives_up = number >= MOST_ROUNDS // 2
             before = walk.types
             walk.begin_round()
             names.bind_parameters()
             walk.body(function.tree.body)
             if before == walk.types:
+                if is_kernel and module.asks - module.known.keys():
+                    raise Specialise(module.asks - module.known.keys())
                 names.declare_variables()
                 return walk.walked
         raise walk.error(None, "the types of its variables cannot be inferred")

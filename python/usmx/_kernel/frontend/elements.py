@@ -29,10 +29,12 @@ from ..types.values import (
     constant,
     convert,
 )
+from . import instead
 from .expressions import Operators
 from .lowering import METHODS
 from .names import Names
 from .vectors import is_mutable, kind_of
+from .views import as_view, check_view, reach
 from .walk import Walk, is_of_launch
 
 
@@ -66,7 +68,8 @@ class Elements:
         if name in ("real", "imag") and a.element.kind == "c":
             part = ".re" if name == "real" else ".im"
             return replace(a, element=scalars.real_of(a.element), part=part)
-        raise self.walk.error(node, f"'{name}' of an array is not supported in kernels")
+        hint = instead.of_array(name)
+        raise self.walk.error(node, f"'{name}' of an array is not supported in kernels{hint}")
 
     def field_of_all(self, node: ast.AST, a: ArrayValue, name: str) -> ArrayValue:
         """``x["mass"]``: the field of each element, once it has its indices."""
@@ -87,7 +90,7 @@ class Elements:
             return constant(self.walk.module.known[origin])
         is_given = self.walk.is_kernel and a.parameter and not a.sliced
         origins = frozenset({origin}) if is_given else frozenset[str]()
-        return Number(scalars.INT, f"{a.code}.shape[{axis}]", origins=origins)
+        return Number(scalars.INT, f"{a.code}.shape[{axis}]", origins=origins, least=0)
 
     # --- indices --------------------------------------------------------------------------------
 
@@ -114,7 +117,7 @@ class Elements:
         if isinstance(of, Reference) and walk.module.numba:
             return self.records.read(node, self._part_of_vector(node, of))
         if not isinstance(of, ArrayValue):
-            raise walk.error(node, f"{v.describe(of)} has no elements")
+            raise walk.error(node, f"{v.describe(of)} has no elements{instead.of_item(of)}")
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if any(isinstance(part, ast.Slice) for part in parts):
             return self._sliced(node, of, parts)
@@ -258,13 +261,14 @@ class Elements:
         return self.walk.to_constant(node, self.walk.value(node), "a bound of a tuple's slice")
 
     def _chosen(self, node: ast.Subscript, of: Tuple, index: Number) -> Value:
-        """``(a, b)[i]`` of an index that the kernel computes: from 0, as in arrays."""
+        """``(a, b)[i]`` of an index that the kernel computes."""
         walk = self.walk
         if index.type.kind not in "iu":
             raise walk.error(node.slice, f"an index must be an int, not {v.describe(index)}")
         if not of.items:
             raise walk.error(node, "an empty tuple has no elements")
         first = of.items[0]
+        index = self.from_end(index, constant(len(of.items)))
         if isinstance(first, Tuple) and kind_of(of) is not None:
             # A row of a matrix.
             numbers = Tuple(tuple(item for _, item in v.parts("", of)))
@@ -326,8 +330,6 @@ class Elements:
             raise self.walk.error(node, f"an index must be an int, not {v.describe(number)}{hint}")
         if number.const is not None:
             at = int(number.const.real)
-            if at < 0:
-                self.walk.result.from_end.add(node)
             length = self.length(a, axis)
             if length.const is not None:
                 n = int(length.const.real)
@@ -337,7 +339,15 @@ class Elements:
             if at < 0:
                 return f"{length.code} - {-at}", True
             return str(at), True
-        return number.code, number.pure
+        return self.from_end(number, self.length(a, axis)).code, number.pure
+
+    def from_end(self, number: Number, length: Number) -> Number:
+        """An index that may be negative, as Python counts: then from the end."""
+        if self.walk.signs.is_index_of(number, length):
+            return number
+        self.walk.module.asks |= number.asks
+        code = f"usmx::from_end({number.code}, {length.code})"
+        return Number(scalars.INT, code, pure=number.pure)
 
     # --- elements -------------------------------------------------------------------------------
 
@@ -365,24 +375,16 @@ class Elements:
         return found
 
     def to_write(self, node: ast.Subscript, of: Value | None = None) -> ArrayValue:
-        """The element that is written."""
+        """The element that is written, or the part of an array."""
         of = self.walk.value(node.value) if of is None else of
         if not isinstance(of, ArrayValue):
-            raise self.walk.error(node, f"{v.describe(of)} has no elements that could be assigned")
+            what = f"{v.describe(of)} has no elements that could be assigned"
+            raise self.walk.error(node, what + instead.of_item(of))
         inside = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        for part in inside:
-            if isinstance(part, ast.Slice):
-                raise self.walk.error(
-                    part, "a kernel writes single elements, no slices; write a loop over them"
-                )
-        a = self.indexed(node, of)
-        if len(a.indices) < a.ndim:
-            raise self.walk.error(
-                node,
-                f"{number_of(len(a.indices), 'index')} for an array of "
-                f"{number_of(a.ndim, 'dimension')}; a kernel "
-                "writes single elements",
-            )
+        if any(isinstance(part, ast.Slice) for part in inside):
+            a = self._sliced(node, of, inside)
+        else:
+            a = self.indexed(node, of)
         if a.space == "constant":
             raise self.walk.error(node, "constant memory is read-only; use its update() outside")
         if a.readonly:
@@ -442,6 +444,9 @@ class Attributes:
         elif isinstance(of, PythonObject):
             obj = of.value
             module = isinstance(obj, python_types.ModuleType | Namespace | type)
+            foreign = instead.of_cuda(obj, name)
+            if foreign is not None:
+                raise self.walk.error(node, foreign)
             if isinstance(obj, scalars.Scalar) and name == "type":
                 return of
             if module and hasattr(obj, name):
@@ -485,38 +490,3 @@ def text_of(node: ast.expr) -> str | None:
     """The name of a field between brackets."""
     is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
     return node.value if is_text else None  # type: ignore[attr-defined]
-
-
-def check_view(walk: Walk, node: ast.AST, a: ArrayValue) -> None:
-    """Refuse what has no view: functions take arrays whose elements are aligned, and whole."""
-    if a.part:
-        raise walk.error(
-            node, "a part of complex numbers cannot be passed or sliced; pass the array"
-        )
-    if a.fields or (a.space == "field" and not isinstance(a.element, Record)):
-        what = f"the field '{a.fields[-1]}' of an array" if a.fields else "an array in a record"
-        raise walk.error(
-            node, f"{what} cannot be passed or sliced; pass the {'array' if a.fields else 'record'}"
-        )
-
-
-def as_view(a: ArrayValue, is_written: bool) -> str:
-    """An array, or a row of one, as an argument of a device function."""
-    if a.space == "global" or a.sliced:
-        code = f"usmx::row({', '.join([a.code, *a.indices])})" if a.indices else a.code
-        return code if is_written else f"usmx::readable({code})"
-    const = "" if is_written else "const "
-    assert a.shape is not None
-    left = a.shape[len(a.indices) :]
-    first = a.code + "".join(f"[{at}]" for at in a.indices) + "[0]" * len(left)
-    lengths = ", ".join(map(str, left))
-    return f"usmx::dense<{const}{a.element.cpp}, {len(left)}>{{&{first}, {{{lengths}}}}}"
-
-
-def reach(a: ArrayValue) -> str:
-    """The C++ of an element."""
-    if a.space != "global" and not a.sliced:
-        return a.code + "".join(f"[{i}]" for i in a.indices) + a.part
-    if a.ndim == 1:
-        return f"{a.code}[{a.indices[0]}]{a.part}"
-    return f"{a.code}({', '.join(a.indices)}){a.part}"

@@ -12,7 +12,9 @@ from ..types import values as v
 from ..types.values import ArrayValue, Number, PythonObject, Tuple, Value, constant
 from . import vectors
 from .records import Records
-from .walk import Walk
+from .signs import after
+from .views import check_same, is_view, point, rank
+from .walk import Several, Walk
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -86,8 +88,14 @@ class Operators:
             )
         except TypeError as error:
             raise self.walk.error(node, str(error)) from None
-        known = all(x.origins or x.const is not None for x in (a, b))
-        return replace(result, origins=a.origins | b.origins) if known else result
+        if all(x.origins or x.const is not None for x in (a, b)):
+            result = replace(result, origins=a.origins | b.origins)
+        if result.const is not None or result.type.kind != "i":
+            return result
+        # Narrow ones are more likely to leave their bits, and are then negative.
+        is_wide = result.type.size == 8 or sign in ("%", "//", "&", "|", "^", ">>")
+        least = self.walk.signs.of_operator(sign, a, b) if is_wide else None
+        return replace(result, least=least, asks=a.asks | b.asks)
 
     def unary(self, node: ast.UnaryOp) -> Value:
         """``-a``, ``not a``."""
@@ -107,7 +115,9 @@ class Operators:
             )
         except TypeError as error:
             raise self.walk.error(node, str(error)) from None
-        return replace(result, origins=a.origins)
+        same = node.op.__class__ is ast.UAdd and result.type.kind == "i"
+        least, asks = (v.least_of(a), a.asks) if same else (None, frozenset[str]())
+        return replace(result, origins=a.origins, least=least, asks=asks)
 
     # --- conditions -----------------------------------------------------------------------------
 
@@ -129,7 +139,10 @@ class Operators:
         word, sign = ("and", "&&") if isinstance(node.op, ast.And) else ("or", "||")
         result: Number | None = None
         sure: frozenset[str] | None = None
-        for operand in node.values:
+        signs, facts = walk.signs, dict(walk.signs.facts)
+        for before, operand in zip([None, *node.values], node.values, strict=False):
+            if before is not None:
+                signs.learn(before, word == "and")
             with walk.apart() as lines:
                 one = self.condition(operand) if any_number else walk.scalar(operand)
             sure = walk.bound if operand is node.values[0] else sure
@@ -155,6 +168,7 @@ class Operators:
                 break
         assert result is not None
         walk.bound = sure
+        signs.facts = after(facts, signs.facts)
         walk.result.notes[node] = result.type
         return result
 
@@ -163,6 +177,7 @@ class Operators:
         walk = self.walk
         result: Number | None = None
         left_node, left = node.left, walk.value(node.left)
+        walk.signs.compared[node] = []
         for op, right_node in zip(node.ops, node.comparators, strict=True):
             right = walk.value(right_node)
             one = self._compare_two(node, op, (left_node, left), (right_node, right))
@@ -213,12 +228,12 @@ class Operators:
         made = self.vectors.compare(node, sign, a, b)
         if made is not None:
             return made
+        first = walk.number(left[0], a, f"the left side of '{sign}'")
+        second = walk.number(right[0], b, f"the right side of '{sign}'")
+        if first.type.kind in "biu" and second.type.kind in "biu":
+            walk.signs.compared[node].append((sign, first, second))
         try:
-            return operators.compare(
-                sign,
-                walk.number(left[0], a, f"the left side of '{sign}'"),
-                walk.number(right[0], b, f"the right side of '{sign}'"),
-            )
+            return operators.compare(sign, first, second)
         except TypeError as error:
             raise walk.error(node, str(error)) from None
 
@@ -244,10 +259,18 @@ class Operators:
         condition = self.condition(node.test)
         if condition.const is not None:
             return walk.value(node.body if condition.const else node.orelse)
+        signs, facts = walk.signs, walk.signs.facts
+        signs.facts = dict(facts)
+        signs.learn(node.test, True)
         with walk.apart() as first, walk.maybe():
             a = walk.value(node.body)
+            a = replace(a, least=signs.least(a)) if isinstance(a, Number) else a
+        one, signs.facts = signs.facts, dict(facts)
+        signs.learn(node.test, False)
         with walk.apart() as second, walk.maybe():
             b = walk.value(node.orelse)
+            b = replace(b, least=signs.least(b)) if isinstance(b, Number) else b
+        signs.facts = after(one, signs.facts)
         if isinstance(a, Tuple) and isinstance(b, Tuple) and v.has_form(a, b):
             pairs = [
                 (walk.number(node.body, p), walk.number(node.orelse, q))
@@ -258,10 +281,34 @@ class Operators:
                     raise walk.error(node, f"the items of the two tuples are {p.type} and {q.type}")
             chosen = self._choose(node, condition, pairs, first, second)
             return v.filled(a, iter(chosen))
+        arrays = [x for x in (a, b) if isinstance(x, ArrayValue) and is_view(walk, x)]
+        if len(arrays) == 2:
+            return self._choose_array(node, condition, arrays, (first, second))
         numbers = walk.number(node.body, a), walk.number(node.orelse, b)
         [result] = self._choose(node, condition, [numbers], first, second)
         walk.result.notes[node] = result.type
         return result
+
+    def _choose_array(
+        self,
+        node: ast.IfExp,
+        condition: Number,
+        arrays: list[ArrayValue],
+        lines: tuple[list[str], list[str]],
+    ) -> Value:
+        """One of two arrays: a name that stands for both, which the kernel does not have."""
+        walk, a = self.walk, arrays[0]
+        check_same(walk, node, "the choice", a, arrays[1])
+        name = f"chosen.{node.lineno}.{node.col_offset}"
+        walk.several.setdefault(name, Several(a.element, rank(a)))
+        for k, (one, before) in enumerate(zip(arrays, lines, strict=True)):
+            walk.line("} else {" if k else f"if ({condition.code}) {{")
+            with walk.apart() as given:
+                point(walk, name, one)
+            walk.inside(before)
+            walk.inside(given)
+        walk.line("}")
+        return walk.scope.statics[name]
 
     def _choose(
         self,
@@ -276,7 +323,7 @@ class Operators:
         if len(pairs) > 1 and not (first or second):
             condition = walk.temporary(condition)
         try:
-            results = [operators.choice(condition, a, b) for a, b in pairs]
+            results = [_bounded(operators.choice(condition, a, b), a, b) for a, b in pairs]
             if not (first or second):
                 return results
             names = [walk.variable(r.type.cpp) for r in results]
@@ -294,4 +341,16 @@ class Operators:
         walk.line("} else {")
         walk.inside(second, *sides[1])
         walk.line("}")
-        return [Number(r.type, name) for name, r in zip(names, results, strict=True)]
+        return [
+            Number(r.type, name, least=r.least, asks=r.asks)
+            for name, r in zip(names, results, strict=True)
+        ]
+
+
+def _bounded(result: Number, a: Number, b: Number) -> Number:
+    """One of two numbers is not less than both."""
+    if result.type.kind != "i":
+        return result
+    low = [v.least_of(one) for one in (a, b)]
+    least = None if None in low else min(n for n in low if n is not None)
+    return replace(result, least=least, asks=a.asks | b.asks)

@@ -52,7 +52,7 @@ class Groups:
                 raise unknown(self.walk, node, what, name, [*SUB_GROUP, *COLLECTIVE, *SHUFFLE])
             for one in in_order(self.walk, node, 0, 1):
                 self.items.dimension(one, 1)
-            return Number(INT, f"int64_t(usmx::{SUB_GROUP[name]}())")
+            return Number(INT, f"int64_t(usmx::{SUB_GROUP[name]}())", least=0)
         return self.items.id_method(node, what, name, GROUP, GROUP_LINEAR)
 
     def collective(self, node: ast.Call, what: str, name: str) -> Value:

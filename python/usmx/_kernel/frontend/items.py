@@ -108,7 +108,7 @@ class Items:
             if length is not None:
                 return length
         origins = frozenset({f"local[{argument}]"}) if code == "get_local_range" else frozenset()
-        return Number(INT, f"int64_t({item}::{code}({argument}))", origins=origins)
+        return Number(INT, f"int64_t({item}::{code}({argument}))", origins=origins, least=0)
 
     def _length(self, code: str, argument: str) -> Number | None:
         """The length of the last dimension, where the groups of a launch have more items.
@@ -122,7 +122,7 @@ class Items:
         if code == "get_global_linear_id" and module.rank == 1:
             return None
         if self.walk.is_kernel and (code == "get_global_range" or module.rank == 1):
-            return Number(INT, self.walk.spell(RANGE))
+            return Number(INT, self.walk.spell(RANGE), least=0)
         module.asks_whole_range = True
         return None
 

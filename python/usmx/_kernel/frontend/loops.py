@@ -14,6 +14,7 @@ from ..types.values import ArrayValue, Number, PythonObject, Tuple, Value
 from .assignments import Assignments
 from .elements import Elements, listed
 from .names import Names
+from .signs import stored_in
 from .walk import Walk, in_order, is_of_launch
 
 #: The place of an item among all, along one dimension, and how many there are.
@@ -75,7 +76,11 @@ class Loops:
                 return Sequence(
                     length,
                     lambda k: Number(
-                        scalars.INT, f"{start.at(v.SUM)} + {k.code} * {step.at(v.UNARY)}", v.SUM
+                        scalars.INT,
+                        f"{start.at(v.SUM)} + {k.code} * {step.at(v.UNARY)}",
+                        v.SUM,
+                        least=_least(walk, start, stop, step),
+                        asks=start.asks | stop.asks | step.asks,
                     ),
                 )
             if called is enumerate:
@@ -88,7 +93,9 @@ class Loops:
                 last = walk.temporary(Number(scalars.INT, f"{of.length.at(v.SUM)} - 1", v.SUM))
                 return Sequence(
                     of.length,
-                    lambda k: of.at(Number(scalars.INT, f"{last.code} - {k.at(v.SUM + 1)}", v.SUM)),
+                    lambda k: of.at(
+                        Number(scalars.INT, f"{last.code} - {k.at(v.SUM + 1)}", v.SUM, least=0)
+                    ),
                 )
         value = walk.value(node)
         if isinstance(value, ArrayValue) and len(value.indices) < value.ndim:
@@ -138,7 +145,10 @@ class Loops:
         def at(k: Number) -> Value:
             number = k
             if start.const != 0:
-                number = Number(scalars.INT, f"{start.at(v.SUM)} + {k.at(v.SUM + 1)}", v.SUM)
+                number = Number(
+                    scalars.INT, f"{start.at(v.SUM)} + {k.at(v.SUM + 1)}", v.SUM,
+                    least=v.least_of(start), asks=start.asks,
+                )  # fmt: skip
             return Tuple((number, of.at(k)))
 
         return Sequence(of.length, at)
@@ -172,7 +182,7 @@ class Loops:
         )
         walk.runs[-1] = sequence.length.const is not None and sequence.length.const.real > 0
         with walk.indented():
-            value = sequence.at(Number(scalars.INT, counter))
+            value = sequence.at(Number(scalars.INT, counter, least=0))
             target = node.target
             private = isinstance(target, ast.Name) and target.id in walk.private_loops
             if private and isinstance(value, Number):
@@ -244,7 +254,10 @@ class Loops:
         """The loop itself; bounds are computed once, as Python does."""
         start, stop, step = bounds
         name = target.id
-        t = self.names.assign_scalar(name, Number(scalars.INT, ""), target)
+        signs, spelled = self.walk.signs, self.walk.spell(name)
+        asks = start.asks | stop.asks | step.asks
+        first = Number(scalars.INT, "", least=_least(self.walk, start, stop, step), asks=asks)
+        t = self.names.assign_scalar(name, first, target)
         self.walk.result.notes[target] = t
         private = name in self.walk.private_loops
         counter = self.walk.spell(name) if private else self.walk.spell(name + ".at")
@@ -275,6 +288,8 @@ class Loops:
             if not private:
                 value = v.convert(Number(scalars.INT, counter), t)
                 self.walk.line(f"{self.walk.spell(name)} = {value.code};")
+            if (v.least_of(step) or 0) > 0 and not self._changes(stop, node):
+                signs.holds(Number(scalars.INT, spelled), "<", stop)
             self.walk.body(node.body)
         if any("usmx::atomic_" in line for line in lines) and self._is_over_grid(node, bounds):
             self._over_grid(
@@ -284,6 +299,11 @@ class Loops:
         self.walk.line(f"for ({head}; {test}; {move}) {{")
         self.walk.result.lines += lines
         self.walk.line("}")
+
+    def _changes(self, number: Number, node: ast.For) -> bool:
+        """Whether the rounds of a loop may change what a number was computed from."""
+        changed = {self.walk.spell(name) for name in stored_in(node.body)}
+        return bool(changed & set(re.findall(r"\w+", number.code)))
 
     def _is_over_grid(self, node: ast.For, bounds: tuple[Number, Number, Number]) -> bool:
         """Whether each item goes from its own place in steps of the whole grid, without break."""
@@ -353,6 +373,15 @@ class Loops:
                     walk.result.lines += ["#endif"]
                 walk.line("}")
         walk.line("}")
+
+
+def _least(walk: Walk, start: Number, stop: Number, step: Number) -> int | None:
+    """The least number of a range."""
+    by = walk.signs.least(step)
+    if by is not None and by >= 0:
+        return walk.signs.least(start)
+    last = walk.signs.least(stop)
+    return last + 1 if last is not None and step.const is not None else None
 
 
 def _stays_inside(stop: Number, step: int) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._captured import Reads
 from ..language.constants import ConstantArray
+from ..source.diagnostics import KernelError
 from ..types.scalars import Record
 from . import spelling
 from .results import Instance
@@ -65,6 +66,10 @@ class Module:
     arrays: dict[int, tuple[object, ConstantArray]] = field(default_factory=dict)
     instances: dict[object, Instance | None] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
+    #: The error for devices, if something stops for a debugger.
+    stops: KernelError | None = None
+    #: Numbers that would say whether an index is sure not to be negative, see `Specialise`.
+    asks: frozenset[str] = frozenset()
     #: Integers have the types that Numba gives them, and variables may have no value on some paths.
     numba: bool = False
     #: Headers in addition to the prelude.

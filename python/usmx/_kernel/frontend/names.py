@@ -24,8 +24,11 @@ from ..types.values import (
     convert,
     fields_of,
 )
+from . import instead
 from .memory import Memory
-from .walk import Walk
+from .signs import sign_of
+from .views import point
+from .walk import Walk, array_of
 
 
 class Names:
@@ -49,8 +52,12 @@ class Names:
                     scope.known[name] = constant(known)
                 scope.variables[name] = scalars.join(scope.variables.get(name, t), t)
                 scope.assigned.add(name)
+                if self.given(name, t).least is None:
+                    walk.signs.negative.add(name)
             else:
-                scope.statics[name] = self.parameter(name, t)
+                value = scope.statics[name] = self.parameter(name, t)
+                if name in walk.several and isinstance(value, ArrayValue):
+                    point(walk, name, value)
 
     def parameter(self, name: str, t: object) -> Value:
         """The value of a parameter, or of an item of one that is a tuple."""
@@ -58,12 +65,12 @@ class Names:
         if isinstance(t, Scalar):
             self.walk.scope.variables[name] = t
             if not self.walk.is_kernel:
-                return Number(t, cpp, origins=self.walk.origins_of(name))
+                return replace(self.given(name, t), origins=self.walk.origins_of(name))
             if t.kind not in "bi":
                 return Number(t, cpp)
             if name in self.walk.module.known:
                 return constant(self.walk.module.known[name])
-            return Number(t, cpp, origins=frozenset({name}))
+            return replace(self.given(name, t), origins=frozenset({name}))
         if isinstance(t, RecordOf):
             self.walk.module.use(t.record)
             return Reference(t.record, cpp, parameter=name, readonly=not t.writable)
@@ -79,6 +86,17 @@ class Names:
             return self.static_argument(name, t.value)
         value: Value = t  # type: ignore[assignment]
         return value
+
+    def given(self, name: str, t: Scalar) -> Number:
+        """A parameter that is a number, and whether it may be negative."""
+        walk, known = self.walk, sign_of(name)
+        least, asks = None, frozenset[str]()
+        if t.kind == "i":
+            is_sure = walk.module.known.get(known) if walk.is_kernel else name in walk.not_negative
+            least = 0 if is_sure else None
+            if walk.is_kernel and known not in walk.module.known:
+                asks = frozenset({known})
+        return Number(t, walk.spell(name), least=least, asks=asks)
 
     def static_argument(self, name: str, value: object) -> Value:
         """An argument that is known when compiling: None, LocalMemory, a dtype."""
@@ -103,6 +121,12 @@ class Names:
             by_type.setdefault(t.cpp, []).append(walk.spell(name) + "{}")
         for cpp, those in by_type.items():
             walk.result.declarations.append(f"{cpp} {', '.join(those)};")
+        # First, because slices of them are declared by their type.
+        walk.result.declarations[:0] = [
+            f"usmx::strided<{'' if array_of(name) in walk.written else 'const '}{one.element.cpp}, "
+            f"{one.ndim}> {walk.spell(array_of(name))}{{}};"
+            for name, one in walk.several.items()
+        ]
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -127,7 +151,13 @@ class Names:
                 origin = walk.origins_of(name)
             elif walk.stores.get(name) == 1:
                 origin = scope.origins.get(name, origin)
-            return Number(t, walk.spell(name), origins=origin)
+            spelled, signs = walk.spell(name), walk.signs
+            asks = signs.asks.get(name, frozenset())
+            given = walk.arguments.get(name)
+            if isinstance(given, Scalar):
+                asks |= self.given(name, given).asks
+            least = signs.of_variable(name, spelled) if t.kind == "i" else None
+            return Number(t, spelled, origins=origin, least=least, asks=asks)
         return self.captured(walk.lookup(name), name, node)
 
     def literal(self, node: ast.Constant) -> Value:
@@ -157,7 +187,8 @@ class Names:
         """What a name means outside of the function."""
         walk = self.walk
         if obj is MISSING:
-            raise walk.error(node, f"the name '{name}' is not defined")
+            hint = f"; {instead.FIRST_IS_THE_ITEM}" if name == "item" else ""
+            raise walk.error(node, f"the name '{name}' is not defined{hint}")
         if obj is None or isinstance(obj, bool | int | float | complex):
             return self.constant_of(node, obj)
         if isinstance(obj, ConstantArray):
@@ -205,7 +236,9 @@ class Names:
         try:
             table = self.walk.module.frozen_array(obj)
         except (TypeError, ValueError) as error:
-            raise self.walk.error(node, f"'{name}' is a constant here: {error}") from None
+            raise self.walk.error(
+                node, f"'{name}' is a constant here: {error}; pass it as an argument"
+            ) from None
         return self.captured(table, name, node)
 
     # --- assigning ------------------------------------------------------------------------------
@@ -220,6 +253,7 @@ class Names:
         scope.variables[name] = t
         scope.assigned.add(name)
         self.walk.bind(name)
+        self.walk.signs.assigned(name, self.walk.spell(name), value)
         return t
 
     def bind_static(self, name: str, value: Value, node: ast.AST) -> None:

@@ -50,6 +50,16 @@ class Printing:
         self.walk.line(f"USMX_PRINT({', '.join([quoted(message), *values])});")
         return PythonObject(None)
 
+    def on_breakpoint(self, node: ast.Call) -> Value:
+        """``breakpoint()``: nothing in C++; a launch on a device is refused with what is kept."""
+        if node.args or node.keywords:
+            raise self.walk.error(node, "breakpoint() takes no arguments in kernels")
+        module = self.walk.module
+        module.stops = module.stops or self.walk.error(
+            node, "breakpoint() stops in the simulator only: launch it with usmx.simulate()"
+        )
+        return PythonObject(None)
+
     def joined(self, node: ast.JoinedStr, values: list[str]) -> str:
         """An f-string."""
         text = ""

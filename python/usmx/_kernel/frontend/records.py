@@ -260,7 +260,7 @@ class Records:
         if of.readonly:
             raise self.walk.error(node, "the array is read-only")
         if of.parameter is not None:
-            self.walk.result.written.add(of.parameter)
+            self.walk.mark(of.parameter)
 
     def named(self, name: str, of: Reference) -> Reference:
         """A record under a name: a pointer to where it is now."""

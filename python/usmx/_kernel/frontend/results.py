@@ -40,6 +40,8 @@ class Result:
     needs_tables: bool = False
     #: Types of what a device function returns, those in tuples one by one; None if nothing.
     returns: tuple[Scalar, ...] | None = None
+    #: Least values of them.
+    least: tuple[int | None, ...] = ()
     #: The tuple that they are in; None if it is one number.
     returns_tuple: Tuple | None = None
     returns_nothing: bool = False
@@ -55,8 +57,6 @@ class Result:
     components: set[ast.AST] = field(default_factory=set)
     #: For the simulator: elements that are vectors and of which only a part is read.
     partial: set[ast.AST] = field(default_factory=set)
-    #: For the simulator: indices that count from the end.
-    from_end: set[ast.AST] = field(default_factory=set)
 
     @property
     def text(self) -> list[str]:

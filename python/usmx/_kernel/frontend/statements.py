@@ -11,6 +11,7 @@ from ..types.values import Number, Tuple
 from .expressions import Operators
 from .printing import quoted
 from .results import STOP
+from .signs import after
 from .walk import Walk, bound_when, meet
 
 
@@ -47,16 +48,19 @@ class Statements:
             else:
                 self.walk.body(node.body if condition.const else node.orelse)
             return
-        before = self.walk.bound
+        before, signs = self.walk.bound, self.walk.signs
+        facts = signs.facts
         self._having(before, node.test, True)
         self._block(f"{word} ({condition.code})", node.body)
         first = self.walk.bound
+        known, signs.facts = None if first is None else signs.facts, facts
         self._having(before, node.test, False)
         other = node.orelse
         if len(other) == 1 and isinstance(other[0], ast.If) and self._adds_no_line(other[0].test):
             self.on_if(other[0], "} else if")
         elif other:
             self._block("} else", other)
+        signs.facts = after(known, None if self.walk.bound is None else signs.facts)
         self.walk.bound = meet(first, self.walk.bound)
         if word == "if":
             self.walk.line("}")
@@ -64,6 +68,8 @@ class Statements:
     def _having(self, bound: frozenset[str] | None, test: ast.expr, outcome: bool) -> None:
         """Begin a path that is taken where a condition has this outcome."""
         self.walk.bound = None if bound is None else bound | bound_when(test, outcome)
+        self.walk.signs.facts = dict(self.walk.signs.facts)
+        self.walk.signs.learn(test, outcome)
 
     def _adds_no_line(self, node: ast.expr) -> bool:
         """Whether an expression is computed where it stands, without statements before it."""
@@ -161,6 +167,12 @@ class Statements:
             )
         self.walk.result.returns = self.walk.returned = given
         self.walk.result.returns_tuple = whole
+        least = tuple(self.walk.signs.least(n) for n in numbers)
+        self.walk.least = least = tuple(
+            0 if a is not None and b is not None and min(a, b) >= 0 else None
+            for a, b in zip(least, self.walk.least or least, strict=True)
+        )
+        self.walk.result.least = least
         try:
             codes = [operators.checked(n, t).code for n, t in zip(numbers, given, strict=True)]
         except TypeError as error:

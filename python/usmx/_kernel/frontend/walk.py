@@ -18,11 +18,12 @@ from ..language.forms import Form
 from ..source.diagnostics import KernelError, number_of
 from ..source.function import Function
 from ..types import values as v
-from ..types.scalars import Scalar, TupleOf, Type
+from ..types.scalars import Record, Scalar, TupleOf, Type
 from ..types.values import Number, Value
 from . import spelling
 from .module import Module
 from .results import Result, Specialise, Walked
+from .signs import Signs, after, stored_in
 
 #: More than this for one item can end the process: the CPU keeps it on a thread's stack.
 MOST_PRIVATE = 65536
@@ -71,6 +72,18 @@ class Scope:
     assigned: set[str] = field(default_factory=set)
 
 
+@dataclass
+class Several:
+    """What a name stands for that is given one array and another: a variable of C++, a view."""
+
+    element: Scalar | Record
+    ndim: int
+    #: Whether one of the arrays is read-only.
+    readonly: bool = False
+    #: Parameters whose elements it may reach, and other such names.
+    sources: set[str] = field(default_factory=set)
+
+
 class Walk:
     """State of the walk over one function for one list of argument types."""
 
@@ -82,6 +95,7 @@ class Walk:
         *,
         is_kernel: bool,
         item: str | None,
+        not_negative: frozenset[str] = frozenset(),
     ) -> None:
         self.function = function
         self.place = function.place
@@ -90,6 +104,9 @@ class Walk:
         self.is_kernel = is_kernel
         #: The parameter that is the work-item.
         self.item = item
+        #: Of a device function: parameters whose numbers are not negative.
+        self.not_negative = not_negative
+        self.signs: Signs = Signs(self.variables)
         self.spell: spelling.Speller = spelling.Speller()
         self.stores: dict[str, int] = spelling.stores(function.tree)
         self.private_loops: set[str] = spelling.private_loops(function.tree)
@@ -101,8 +118,12 @@ class Walk:
         self.statement: ast.stmt = function.tree
         #: Types of what earlier rounds returned.
         self.returned: tuple[Scalar, ...] | None = None
+        #: Least values of what was returned; they only become less.
+        self.least: tuple[int | None, ...] | None = None
         #: Parameters whose elements earlier rounds wrote.
         self.written: set[str] = set()
+        #: Names that are given more than one array; like types, they only grow.
+        self.several: dict[str, Several] = {}
         self.result: Result = Result()
         self.scope: Scope = Scope()
         self.begin_round()
@@ -130,11 +151,24 @@ class Walk:
         #: Of each loop the variable that says whether break ended it; empty if that is unused.
         self.broken: list[str] = []
         self.temporaries: int = 0
+        self.signs.begin_round()
 
     @property
     def types(self) -> tuple[object, ...]:
         """What rounds are repeated for until it no longer changes."""
-        return dict(self.scope.variables), self.returned, self.written | self.result.written
+        several = {
+            name: (one.element, one.ndim, one.readonly, frozenset(one.sources))
+            for name, one in self.several.items()
+        }
+        written = self.written | self.result.written
+        signs = self.signs.negative | set[object](self.signs.asks.items())
+        return dict(self.scope.variables), self.returned, self.least, written, several, signs
+
+    def variables(self) -> set[str]:
+        """How C++ spells the names that this function assigns or takes."""
+        return {
+            self.spell.given[n] for n in (*self.stores, *self.arguments) if n in self.spell.given
+        }
 
     @property
     def walked(self) -> Walked:
@@ -166,6 +200,8 @@ class Walk:
         """From here on the name has a value."""
         if self.bound is not None:
             self.bound |= {name}
+        if name in self.spell.given:
+            self.signs.forget({self.spell.given[name]})
 
     def check_bound(self, node: ast.Name) -> None:
         """Refuse to read a variable that Python may find without a value."""
@@ -209,7 +245,11 @@ class Walk:
         self.left.append(([], []))
         self.runs.append(False)
         before = self.bound
+        # What holds before, of what the loop does not change, holds in it and behind it.
+        self.signs.forget({self.spell(name) for name in stored_in([node])})
+        facts = dict(self.signs.facts)
         yield
+        self.signs.facts = facts
         self.loops -= 1
         breaks, continues = self.left.pop()
         runs = self.runs.pop()
@@ -228,6 +268,7 @@ class Walk:
             with self.indented():
                 self.body(node.orelse)
             self.line("}")
+            self.signs.facts = after(facts, self.signs.facts)
         self.bound = meet(self.bound, *breaks)
 
     def _unsupported(self, node: ast.AST, known: Mapping[type[ast.AST], str]) -> KernelError:
@@ -249,7 +290,8 @@ class Walk:
                 f"{what or 'this'} is a row of an array of {number_of(value.ndim, 'dimension')}; "
                 "give all indices",
             )
-        raise self.error(node, f"{what or 'this'} is {v.describe(value)}; expected a number")
+        asked = ", such as item.get_id(0)" if value == v.ItemValue("item") else ""
+        raise self.error(node, f"{what or 'this'} is {v.describe(value)}; expected a number{asked}")
 
     def to_constant(self, node: ast.AST, value: Value, what: str) -> int:
         """An int that is known when compiling, if need be because the kernel is specialised."""
@@ -325,7 +367,8 @@ class Walk:
     def temporary(self, value: Number) -> Number:
         """The value under a name, so that it is computed once and now."""
         name = self.store_once(value.type.cpp, value.code)
-        return Number(value.type, name, origins=value.origins)
+        least = self.signs.least(value)
+        return Number(value.type, name, origins=value.origins, least=least, asks=value.asks)
 
     def store_once(self, cpp: str, code: str, lengths: str = "") -> str:
         """The name of a constant that holds this from now on."""
@@ -361,7 +404,22 @@ class Walk:
     def mark_written(self, a: v.ArrayValue) -> None:
         """Note that a parameter's elements are written."""
         if a.parameter is not None:
-            self.result.written.add(a.parameter)
+            self.mark(a.parameter)
+
+    def mark(self, parameter: str) -> None:
+        """The same by its name, and of all arrays that it may stand for."""
+        if parameter in self.result.written:
+            return
+        self.result.written.add(parameter)
+        for name, one in self.several.items():
+            if array_of(name) == parameter:
+                for source in sorted(one.sources):
+                    self.mark(source)
+
+
+def array_of(name: str) -> str:
+    """The view that a name of more than one array is in C++."""
+    return f"{name}.array"
 
 
 def of_parameter(tree: ast.AST, name: str) -> str:

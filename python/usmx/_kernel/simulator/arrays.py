@@ -37,10 +37,6 @@ class State:
     races: bool = True
 
 
-class FromEnd(int):
-    """An index that was negative when compiling."""
-
-
 @dataclass
 class Access:
     """Who used an element last."""
@@ -84,15 +80,14 @@ class SimArray:
         Raises
         ------
         IndexError
-            Outside, or negative without having been so when compiling.
+            Outside; one that is negative counts from the end.
         """
         many = index if isinstance(index, tuple) else (index,)
         found = []
         for axis, one in enumerate(many):
             length = self.values.shape[axis]
             at = int(one)
-            if isinstance(one, FromEnd):
-                at += length
+            at += length if at < 0 else 0
             if not 0 <= at < length:
                 shown = many[0] if len(many) == 1 else tuple(int(i) for i in many)
                 raise IndexError(
@@ -203,6 +198,11 @@ class SimArray:
         return np.bool_(value) if self.element.kind == "b" else value
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        part = self.part(index)
+        if part is not None:
+            for one in np.ndindex(part.shape):
+                part[one] = value
+            return
         at = self.where(index)
         if isinstance(self.element, Record):
             self.reference(index).usmx_store(value)
@@ -242,7 +242,7 @@ class View(SimArray):
                 whole.append(next(many))  # which is checked there
             else:
                 at = next(many)
-                inside = int(at) + (len(one) if isinstance(at, FromEnd) else 0)
+                inside = int(at) + (len(one) if int(at) < 0 else 0)
                 if not 0 <= inside < len(one):
                     raise IndexError(
                         f"kernel '{self.state.kernel}', work-item {self.state.item}: index "

@@ -48,7 +48,6 @@ class Rewriter(ast.NodeTransformer):
         self.called = {memo[id(n)]: o for n, o in result.called.items() if id(n) in memo}
         self.components = {memo[id(n)] for n in result.components if id(n) in memo}
         self.partial = {memo[id(n)] for n in result.partial if id(n) in memo}
-        self.from_end = {memo[id(n)] for n in result.from_end if id(n) in memo}
         self.objects: dict[str, object] = {}
         self.ranges: set[ast.AST] = set()
         self.count = 0
@@ -324,6 +323,13 @@ class Rewriter(ast.NodeTransformer):
             new = node
         return ast.Call(self.keep(bool), [new], []) if t is None else self.cast(t, new)
 
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> Any:
+        """A number by itself, or numbers in a tuple."""
+        self.generic_visit(node)
+        if node.format_spec is None:
+            node.value = self.tool("shown", node.value)
+        return node
+
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         """In the type of both branches."""
         t = self.notes.get(node)
@@ -331,13 +337,9 @@ class Rewriter(ast.NodeTransformer):
         return node if t is None else self.cast(t, node)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        """Indices from the end are marked; all others are checked."""
+        """Arrays check their indices."""
         nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        new = []
-        for one in nodes:
-            marked = one in self.from_end
-            value = self.visit(one)
-            new.append(self.tool("FromEnd", value) if marked else value)
+        new = [self.visit(one) for one in nodes]
         if isinstance(node.slice, ast.Tuple):
             node.slice.elts = new
         else:
@@ -433,6 +435,8 @@ class Rewriter(ast.NodeTransformer):
         for name in functions.ATOMIC:
             if what is getattr(functions.atomic, name):
                 return self.tool("atomic", ast.Constant(name), *node.args)
+        if what is print:
+            node.args = [self.tool("shown", one) for one in node.args]
         if what is sum:
             return ast.Call(self.keep(self.tools.total), node.args, node.keywords)
         if what in (min, max):

@@ -28,7 +28,6 @@ from .arrays import (
     SUB_GROUP,
     AtomicRef,
     DivergenceError,
-    FromEnd,
     Item,
     SimArray,
     SimRecord,
@@ -39,6 +38,23 @@ from .arrays import (
     reference,
 )
 from .rewrite import Rewriter
+
+
+class Shown:
+    """A number in a tuple that is printed: as by itself, without the name of NumPy's type."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return str(self.value)
+
+
+def shown(value: Any) -> Any:
+    """What ``print`` prints of a value."""
+    if isinstance(value, tuple):
+        return tuple(shown(one) if isinstance(one, tuple) else Shown(one) for one in value)
+    return value
 
 
 @dataclass(eq=False)
@@ -55,7 +71,6 @@ class Request:
 class Tools:
     """What rewritten kernels call."""
 
-    FromEnd = FromEnd
     AtomicRef = AtomicRef
     cast = staticmethod(arithmetic.cast)
     bits = staticmethod(arithmetic.bits)
@@ -69,6 +84,7 @@ class Tools:
     record = staticmethod(arithmetic.record)
     reference = staticmethod(reference)
     intrinsic = staticmethod(arithmetic.intrinsic)
+    shown = staticmethod(shown)
 
     def __init__(self, state: State, *, numba: bool = False) -> None:
         self.state = state
@@ -234,7 +250,9 @@ class Simulated(Protocol):
     def _records(self) -> frozenset[int]:
         """Numbers of the parameters that are one record, of which an array of one is given."""
 
-    def compiled(self, args: Sequence[Any], rank: int, local: Sequence[int]) -> Compiled:
+    def compiled(
+        self, args: Sequence[Any], rank: int, local: Sequence[int], *, simulated: bool = False
+    ) -> Compiled:
         """The kernel for the types of these arguments."""
 
 
@@ -266,7 +284,7 @@ class Simulation:
         for k, (_, arg) in enumerate(parts("", tuple(taken))):
             if hasattr(arg, "shape"):
                 self.read.check_shape(kernel.__name__, k, tuple(arg.shape))
-        made = kernel.compiled(taken, len(self.global_range), self.local_range)
+        made = kernel.compiled(taken, len(self.global_range), self.local_range, simulated=True)
         if made.needs_group is not None and not self.local_range:
             name = kernel.__name__
             raise ValueError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import Any
 
 
 class KernelError(ValueError):
@@ -53,6 +54,21 @@ class KernelError(ValueError):
         from ..._help import with_link
 
         with_link(self)
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows: its own picture, without the frames of usmx at the end."""
+        from importlib import import_module
+
+        last = frame = self.__traceback__
+        while frame is not None:
+            if not str(frame.tb_frame.f_globals.get("__name__")).startswith("usmx."):
+                last = frame
+            frame = frame.tb_next
+        if last is not None:
+            last.tb_next = None
+        picture: Any = import_module("IPython").get_ipython().InteractiveTB
+        shown: list[str] = picture.structured_traceback(type(self), self, self.__traceback__)
+        return shown
 
 
 KernelError.__module__ = "usmx"  # where users find it, and tracebacks and pickles name it

@@ -120,7 +120,7 @@ def _lambda(
     node = min(found, key=lambda n: (n.body.end_lineno or 0) - n.body.lineno or _width(n.body))
     a = node.args
     if a.vararg or a.kwarg:
-        raise fail("a lambda with a variable number of parameters is not supported")
+        raise fail("a lambda with a variable number of parameters is not supported; pass a tuple")
     body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node)]
     made = ast.copy_location(ast.FunctionDef(NAME_OF_LAMBDAS, a, body, []), node)
     place = Place("<lambda>", filename, 1, 0, tuple(line.rstrip("\n") for line in lines))
@@ -193,6 +193,7 @@ def read(python: Callable[..., object]) -> Function:
     for bad, what in ((a.vararg, "*"), (a.kwarg, "**")):
         if bad is not None:
             raise place.error(
-                bad, f"{what}{bad.arg}: a variable number of parameters is not supported"
+                bad,
+                f"{what}{bad.arg}: a variable number of parameters is not supported; pass a tuple",
             )
     return Function(python, tree, place, _parameters(a))

@@ -33,6 +33,10 @@ class Number:
     pure: bool = True
     #: Arguments that it is computed from, if from nothing else: what to know to know it.
     origins: frozenset[str] = frozenset()
+    #: Of an integer: no value of it is less. See `least_of`.
+    least: int | None = None
+    #: Parameters of the kernel: if none of them is negative, it may be sure not to be.
+    asks: frozenset[str] = frozenset()
 
     def at(self, level: int) -> str:
         """The code, in brackets unless it holds as tightly as ``level``."""
@@ -206,6 +210,17 @@ def counted(value: Value) -> Value:
     return value
 
 
+def least_of(number: Number) -> int | None:
+    """The least value that an integer has by itself, None if nothing is known."""
+    if isinstance(number.const, bool | int):
+        return int(number.const)
+    if number.whole is not None:
+        return number.whole
+    if number.type.kind in "bu":
+        return max(number.least or 0, 0)
+    return number.least if number.type.kind == "i" else None
+
+
 def literal(value: bool | int | float | complex, t: Scalar) -> str:
     """A C++ literal of the type ``t`` for a number that fits."""
     if t.kind == "b":
@@ -299,4 +314,7 @@ def convert(value: Number, t: Scalar) -> Number:
     if t.kind in "iu" and t.size == 8 and value.type.kind == "f":
         code = f"usmx::to_integer<{t.cpp}>({code})"
         return Number(t, code, pure=value.pure)
-    return Number(t, f"{t.cpp}({code})", pure=value.pure)
+    made = Number(t, f"{t.cpp}({code})", pure=value.pure)
+    if t.kind == "i" and value.type.kind in "biu" and value.type.limits[1] <= t.limits[1]:
+        made = replace(made, least=least_of(value), asks=value.asks)
+    return made
