@@ -3,6 +3,7 @@
 
 from . import _runtime  # isort: skip - first: the compiled module needs the libraries it finds
 from . import (
+    _build_errors,
     _explained,
     _functions,
     _namespace,
@@ -156,6 +157,7 @@ __all__ = [
 __all__ += _functions.__all__
 __all__ += _namespace.NAMES  # noqa: PLE0605 (a list of the rows)
 
+_build_errors.install()
 _methods.install()
 _cloudpickle.register()
 
@@ -188,26 +190,6 @@ _LATER = {
 _WHOLE = ("fft", "ipc", "linalg", "random", "special", "testing")
 
 
-# What users of NumPy look for here -> what there is.
-_INSTEAD = {
-    **dict.fromkeys(("as_tensor", "from_array", "tensor"), "usmx.asarray"),
-    "jit": "usmx.kernel",
-}
-
-
-def _hint(name: str) -> str:
-    """What helps where a name is looked for that is not here."""
-    if name in _INSTEAD:
-        return f"; use {_INSTEAD[name]}"
-    if name.startswith("_"):
-        return ""
-    import numpy as np
-
-    if not hasattr(np, name):
-        return ""
-    return f"; numpy.{name} takes x.to_numpy(), and usmx.asarray brings its result back"
-
-
 if not TYPE_CHECKING:  # type checkers would believe that every name exists
 
     def __getattr__(name: str) -> object:
@@ -232,11 +214,11 @@ if not TYPE_CHECKING:  # type checkers would believe that every name exists
             numpys_own = import_module("._namespace.numpys_own", __name__)
             if name in numpys_own.NAMES:
                 return getattr(numpys_own, name)
-        error = AttributeError(f"module {__name__!r} has no attribute {name!r}{_hint(name)}")
+        error = AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if not name.startswith("_"):  # Python and tools ask for those
-            from ._help import with_link
+            from ._missing_names import explained_error
 
-            with_link(error)
+            error = explained_error(error, name)
         raise error
 
 

@@ -101,6 +101,8 @@ def bench(
     >>> found.best <= found.median
     True
     """
+    if not callable(function):
+        raise TypeError(f"bench: expected a function, got {type(function).__name__}")
     if not seconds >= 0:
         raise ValueError(f"seconds: {seconds}; expected 0 or more")
 

@@ -307,6 +307,8 @@ class _Collector:
                 is_operator = name.startswith("__") and type(value).__name__ == "function"
                 if name in self.known or is_operator:
                     self.reads.attribute(base, name)
+                    # A class may get one of its own, which hides that of the base.
+                    self.reads.attribute(kind, name)
                     yield value
         yield type(kind)
 

@@ -108,6 +108,10 @@ _OF_FLOATS: dict[str, Callable[[Any], object]] = {
     "random": lambda a: usmx.random.default_rng(1).random(_MANY, dtype=a.x.dtype),
     "standard_normal": lambda a: usmx.random.default_rng(1).standard_normal(_MANY, dtype=a.x.dtype),
     "fft": lambda a: usmx.fft.fft(a.x),
+    # What a transform by oneMKL begins with.
+    "to complex": lambda a: usmx.copy_async(
+        usmx.empty(_MANY, usmx.result_type(a.x.dtype, "complex64")), a.x
+    ).wait(),
     "svd": lambda a: usmx.linalg.svd(a.m),
     "norm": lambda a: usmx.linalg.norm(a.x),
     "dot": lambda a: usmx.dot(a.x, a.y),

@@ -21,6 +21,8 @@ _OF_KERNELS = (
     "usmx._kernel.simulator",
     "usmx.compat.numba_dpex.kernel_api",
 )
+#: What is made outside of kernels, for a launch.
+_OF_LAUNCHES = ".local_memory"
 _CALLED = ("__init__", "__new__", "__call__")
 
 
@@ -36,7 +38,7 @@ def explained(thing: Any, name: str) -> Any:
     """
     if not str(getattr(thing, "__module__", None)).startswith("usmx"):
         return thing
-    if thing.__module__.startswith(_OF_KERNELS):
+    if thing.__module__.startswith(_OF_KERNELS) and not thing.__module__.endswith(_OF_LAUNCHES):
         return thing
     if type(thing) is FunctionType:
         home = sys.modules.get(thing.__module__)

@@ -94,4 +94,16 @@ def find(name: str) -> Any:
         return RandomState
     if name in NAMES:
         return getattr(_state, name)
-    raise AttributeError(f"module 'usmx.random' has no attribute {name!r}")
+    raise AttributeError(f"module 'usmx.random' has no attribute {name!r}{_hint(name)}")
+
+
+def _hint(name: str) -> str:
+    """What helps for names that NumPy has."""
+    import numpy as np
+
+    found = getattr(np.random, name, None)
+    if isinstance(found, type):  # one of NumPy's sources of bits
+        return "; usmx.random.default_rng(seed) makes a generator"
+    if not callable(found):
+        return ""
+    return f"; numpy.random.{name} gives an array of NumPy, and usmx.asarray takes it"

@@ -22,10 +22,12 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from difflib import get_close_matches
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import usmx
 
@@ -256,10 +258,13 @@ def _build(package: str, program: Sequence[str], kinds: str | None) -> int:
     from . import _ahead, _usmx
     from ._programs import FOLDER
 
-    package = os.path.abspath(package)
     if not os.path.isfile(os.path.join(package, "__init__.py")):
-        print(f"usmx build: {package} is not a package: it has no __init__.py", file=sys.stderr)
+        what = f"there is no folder {package}"
+        if os.path.exists(package):
+            what = f"{package} has no __init__.py: it is not the folder of a package"
+        print(f"usmx build: {what}", file=sys.stderr)
         return 2
+    package = os.path.abspath(package)
     if not program:
         if not os.path.isfile(os.path.join(package, "__main__.py")):
             print(
@@ -388,6 +393,10 @@ def _trace(script: str, arguments: Sequence[str], output: str, as_page: bool) ->
         return 2
     if as_page and not found:
         output += ".html"
+    folder = os.path.dirname(output)
+    if folder and not os.path.isdir(folder):
+        print(f"usmx trace: --output: there is no folder {folder}", file=sys.stderr)
+        return 2
     try:
         counters.enable()
     except RuntimeError as error:
@@ -422,8 +431,12 @@ def _migrate(programs: Sequence[str], diff: bool) -> int:
     for program in programs:
         try:
             code |= migrate.report(program, diff=diff)
+        except FileNotFoundError:
+            print(f"usmx migrate: there is no file {program}", file=sys.stderr)
+            code = 2
         except (OSError, SyntaxError, UnicodeError) as error:
-            print(f"usmx migrate: {program}: {error}", file=sys.stderr)
+            why = error.strerror if isinstance(error, OSError) else error
+            print(f"usmx migrate: {program}: {why}", file=sys.stderr)
             code = 2
     return code
 
@@ -483,6 +496,36 @@ def _bench(as_json: bool, device: str | None, seconds: float) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """Tells what was meant, with the usage of the command that was called."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the process; argparse calls it."""
+        wrong = re.match(r"argument command: invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        if wrong:
+            known = [name.strip("' ") for name in wrong[2].split(",")]
+            near = get_close_matches(wrong[1], known, 1)
+            hint = f"did you mean '{near[0]}'?" if near else "`usmx --help` lists them"
+            message = f"there is no command '{wrong[1]}'; {hint}"
+        super().error(message)
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """End the process because of arguments that the command does not have."""
+        near = get_close_matches(unknown[0], self._option_string_actions, 1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}'; expected a number") from None
+    if not value >= 0:
+        raise argparse.ArgumentTypeError(f"{text}; expected 0 or more")
+    return value
+
+
 class _PrintPaths(argparse.Action):
     """Collects what to print of the installation; `main` looks it up when all are known."""
 
@@ -520,17 +563,59 @@ def _quiet_adapters() -> Iterator[None]:
         os.close(nowhere)
 
 
-def _add_trace(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    text = "run a Python script, print what it did to memory, and write a trace for Perfetto"
-    command = commands.add_parser("trace", help=text, description=text)
+def _add_options_of_trace(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "-o", "--output", help="default: trace.json; *.svg is a picture, *.html a page with it"
     )
     command.add_argument(
         "--html", action="store_true", help="write trace.html, a page that needs no other site"
     )
-    command.add_argument("script", help="a Python file")
-    command.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+
+
+def _take_options(chosen: argparse.Namespace, whole: Sequence[str]) -> None:
+    """Options of `usmx trace` directly behind the script are its own; then come the program's."""
+    options = _Parser("usmx trace SCRIPT", add_help=False, allow_abbrev=False)
+    _add_options_of_trace(options)
+    given = chosen.arguments
+    if whole[len(whole) - len(given) - 1] == "--":  # which argparse has taken out
+        return
+    count = 0
+    while count < len(given) and given[count].partition("=")[0] in ("-o", "--output", "--html"):
+        count += 2 if given[count] in ("-o", "--output") else 1
+    options.parse_args(given[:count], chosen)
+    chosen.arguments = given[count + 1 :] if given[count : count + 1] == ["--"] else given[count:]
+
+
+def _add_trace(commands: argparse._SubParsersAction[_Parser]) -> None:
+    text = "run a Python script, print what it did to memory, and write a trace for Perfetto"
+    command = commands.add_parser("trace", help=text, description=text)
+    _add_options_of_trace(command)
+    command.add_argument(
+        "script", help="a Python file; options of `usmx trace` stand before it or directly behind"
+    )
+    command.add_argument(
+        "arguments", nargs=argparse.REMAINDER,
+        help="its arguments; behind -- they may begin with an option of `usmx trace`",
+    )  # fmt: skip
+
+
+def _add_build(commands: argparse._SubParsersAction[_Parser]) -> None:
+    text = "compile the kernels of a package into it, so that they start without a compiler"
+    command = commands.add_parser("build", help=text, description=text)
+    command.add_argument("--kinds", help="of processors, with commas; default: all")
+    command.add_argument("package", help="the folder of a package")
+    command.add_argument(
+        "program",
+        nargs=argparse.REMAINDER,
+        help="a Python file that launches its kernels, and its arguments; default: __main__.py",
+    )
+
+
+def _add_migrate(commands: argparse._SubParsersAction[_Parser]) -> None:
+    text = "say what to change in programs for numba.cuda, CuPy, numba-dpex, dpctl and dpnp"
+    command = commands.add_parser("migrate", help=text, description=text)
+    command.add_argument("--diff", action="store_true", help="print the changes of lines instead")
+    command.add_argument("programs", nargs="+", help="Python files")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -547,9 +632,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: 0, or 1 if there is no device or something is broken; 2 for wrong arguments
         (raised as SystemExit).
     """
-    parser = argparse.ArgumentParser(
-        prog="usmx", description="SYCL devices and USM, as Python sees them."
-    )
+    parser = _Parser(prog="usmx", description="SYCL devices and USM, as Python sees them.")
     parser.add_argument("--version", action="version", version=f"usmx {usmx.__version__}")
     for option, text in (
         ("--include", "print the folder of the C++ headers"),
@@ -579,25 +662,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name == "bench":
             command.add_argument("--device", help="a filter string, such as gpu or level_zero:0")
             command.add_argument(
-                "--seconds", type=float, default=1.0, help="time for each row; default: 1"
+                "--seconds", type=_seconds, default=1.0, help="time for each row; default: 1"
             )
     text = "show a picture that the device computes, and the time of NumPy"
     commands.add_parser("demo", help=text, description=text)
     _add_trace(commands)
-    text = "compile the kernels of a package into it, so that they start without a compiler"
-    command = commands.add_parser("build", help=text, description=text)
-    command.add_argument("--kinds", help="of processors, with commas; default: all")
-    command.add_argument("package", help="the folder of a package")
-    command.add_argument(
-        "program",
-        nargs=argparse.REMAINDER,
-        help="a Python file that launches its kernels, and its arguments; default: __main__.py",
-    )
-    text = "say what to change in programs for numba.cuda, CuPy, numba-dpex, dpctl and dpnp"
-    command = commands.add_parser("migrate", help=text, description=text)
-    command.add_argument("--diff", action="store_true", help="print the changes of lines instead")
-    command.add_argument("programs", nargs="+", help="Python files")
-    chosen = parser.parse_args(arguments)
+    _add_build(commands)
+    _add_migrate(commands)
+    chosen, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        commands.choices.get(chosen.command, parser).refuse(unknown)
     if chosen.paths and chosen.command is None:
         try:
             print(*(_PATHS[name]() for name in chosen.paths))
@@ -605,8 +679,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error(str(error))
         return 0
     if chosen.command is None:
-        parser.error("the following arguments are required: command")
+        parser.error("which command? `usmx --help` lists them")
     if chosen.command == "trace":
+        _take_options(chosen, sys.argv[1:] if arguments is None else arguments)
         output = chosen.output or ("trace.html" if chosen.html else "trace.json")
         return _trace(chosen.script, chosen.arguments, output, chosen.html)
     if chosen.command == "migrate":
@@ -629,5 +704,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         return {"devices": _devices, "doctor": _doctor}[chosen.command](chosen.json)
     except usmx.DeviceError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except ValueError as error:  # of a variable of the environment, whose name it begins with
+        if not str(error).startswith("USMX_"):
+            raise
         print(error, file=sys.stderr)
         return 1

@@ -121,6 +121,11 @@ def environment() -> dict[str, str]:
 def enabled() -> bool:
     """Whether the SYCL runtime of this process reports its calls.
 
+    Returns
+    -------
+    bool
+        True after `enable`, or in a process that was started with `environment`.
+
     Examples
     --------
     >>> import usmx
@@ -282,7 +287,13 @@ class Counts:
         }
 
     def values(self) -> dict[str, int]:
-        """All counters by name, zeros included."""
+        """All counters by name, zeros included.
+
+        Returns
+        -------
+        dict of str to int
+            As many as the runtime has kinds of calls.
+        """
         return {name: self._get(name) for name in _names()}
 
     def __repr__(self) -> str:

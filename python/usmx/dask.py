@@ -376,7 +376,13 @@ class LocalCluster(distributed.LocalCluster):
             self.sync(self._correct_state)
 
     def new_worker_spec(self) -> dict[Any, Any]:
-        """The next worker: on the next device."""
+        """The next worker: on the next device.
+
+        Returns
+        -------
+        dict
+            The class and the options of the worker, by its number.
+        """
         made: dict[Any, Any] = super().new_worker_spec()
         for number, spec in made.items():
             selector = self._selectors[number % len(self._selectors)]

@@ -120,13 +120,15 @@ def _runtime_library() -> Iterator[Finding]:
             "cross between them",
             f"bring all SYCL packages to one version: {_runtime.INSTALL_RUNTIME}",
         )
+    # A wheel has copies in place of links, so one installation has a file for each of its names.
+    used = {os.path.dirname(os.path.realpath(path)) for path in loaded}
     for folder in _library_path():
-        others = [
-            p
-            for p in glob.glob(f"{folder}/libsycl.so.*")
-            if os.path.realpath(p) not in map(os.path.realpath, loaded)
-        ]
-        for other in sorted(set(map(os.path.realpath, others))):
+        others = {
+            os.path.realpath(path)
+            for path in glob.glob(f"{folder}/libsycl.so.*")
+            if re.search(r"\.so(\.\d+)+$", path)
+        }
+        for other in sorted(path for path in others if os.path.dirname(path) not in used):
             yield Finding(
                 "warning",
                 topic,

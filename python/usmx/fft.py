@@ -115,7 +115,25 @@ def ifft(
     norm: str | None = "backward",
     out: ndarray | None = None,
 ) -> ndarray:
-    """Compute the inverse of `fft`, which explains the parameters.
+    """Compute the inverse of `fft`.
+
+    Parameters
+    ----------
+    a : array
+        Of any type; integers are computed as float64.
+    n : int, optional
+        How many elements are transformed, as in `fft`.
+    axis : int, optional
+        Along which axis.
+    norm : {"backward", "ortho", "forward"}, optional
+        As in `fft`.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of complex64 for float16, bfloat16, float32 and complex64, otherwise of complex128.
 
     Examples
     --------
@@ -174,6 +192,13 @@ def fftn(
         By default all, or with `s` as many last ones.
     norm : {"backward", "ortho", "forward"}, optional
         As in `fft`.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of complex64 for float16, bfloat16, float32 and complex64, otherwise of complex128.
 
     Raises
     ------
@@ -196,7 +221,25 @@ def ifftn(
     norm: str | None = "backward",
     out: ndarray | None = None,
 ) -> ndarray:
-    """Compute the inverse of `fftn`, which explains the parameters.
+    """Compute the inverse of `fftn`.
+
+    Parameters
+    ----------
+    a : array
+        Of any type, as in `fft`.
+    s : sequence of int, optional
+        How many elements along each of the axes; -1 is all of them.
+    axes : sequence of int, optional
+        By default all, or with `s` as many last ones.
+    norm : {"backward", "ortho", "forward"}, optional
+        As in `fft`.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of complex64 for float16, bfloat16, float32 and complex64, otherwise of complex128.
 
     Examples
     --------
@@ -223,7 +266,23 @@ def rfft(
 ) -> ndarray:
     """Compute the transform of real numbers: the first ``n // 2 + 1`` elements of `fft`.
 
-    Parameters are those of `fft`.
+    Parameters
+    ----------
+    a : array
+        Real numbers; integers are computed as float64.
+    n : int, optional
+        How many elements are transformed, as in `fft`.
+    axis : int, optional
+        Along which axis.
+    norm : {"backward", "ortho", "forward"}, optional
+        As in `fft`.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of complex64 for float16, bfloat16, float32 and complex64, otherwise of complex128.
 
     Raises
     ------
@@ -256,6 +315,13 @@ def irfft(
         How many elements the result has: by default ``2 * (m - 1)`` for m elements of `a`.
     axis, norm : optional
         As in `fft`.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Real numbers, of float32 for the types of single precision or less, otherwise of float64.
 
     Examples
     --------
@@ -278,7 +344,23 @@ def rfftn(
 ) -> ndarray:
     """Compute the transform of real numbers along several axes: `rfft` along the last of them.
 
-    Parameters are those of `fftn`.
+    Parameters
+    ----------
+    a : array
+        Real numbers; integers are computed as float64.
+    s : sequence of int, optional
+        How many elements along each of the axes; -1 is all of them.
+    axes : sequence of int, optional
+        By default all, or with `s` as many last ones.
+    norm : {"backward", "ortho", "forward"}, optional
+        As in `fft`.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of complex64 for float16, bfloat16, float32 and complex64, otherwise of complex128.
 
     Raises
     ------
@@ -312,7 +394,29 @@ def irfftn(
 ) -> ndarray:
     """Compute the inverse of `rfftn`, real numbers.
 
-    Parameters are those of `fftn`; the last length is that of the result, as in `irfft`.
+    Parameters
+    ----------
+    a : array
+        Taken for what `rfftn` gives.
+    s : sequence of int, optional
+        How many elements along each of the axes of the result; by default ``2 * (m - 1)`` for
+        m along the last.
+    axes : sequence of int, optional
+        By default all, or with `s` as many last ones.
+    norm : {"backward", "ortho", "forward"}, optional
+        As in `fft`.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Real numbers, of float32 for the types of single precision or less, otherwise of float64.
+
+    Raises
+    ------
+    ValueError
+        As in `fftn`, or there are no axes.
 
     Examples
     --------
@@ -341,7 +445,23 @@ def hfft(
 ) -> ndarray:
     """Compute the transform, which is real, of the first half of Hermitian numbers.
 
-    Parameters are those of `irfft`.
+    Parameters
+    ----------
+    a : array
+        The first half of Hermitian numbers.
+    n : int, optional
+        How many elements the result has: by default ``2 * (m - 1)`` for m elements of `a`.
+    axis : int, optional
+        Along which axis.
+    norm : {"backward", "ortho", "forward"}, optional
+        As in `fft`.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Real numbers, of float32 for the types of single precision or less, otherwise of float64.
 
     Examples
     --------
@@ -359,7 +479,30 @@ def ihfft(
     norm: str | None = "backward",
     out: ndarray | None = None,
 ) -> ndarray:
-    """Compute the inverse of `hfft`: the first ``n // 2 + 1`` numbers. Parameters as of `fft`.
+    """Compute the inverse of `hfft`: the first ``n // 2 + 1`` numbers.
+
+    Parameters
+    ----------
+    a : array
+        Real numbers; integers are computed as float64.
+    n : int, optional
+        How many elements are transformed, as in `fft`.
+    axis : int, optional
+        Along which axis.
+    norm : {"backward", "ortho", "forward"}, optional
+        As in `fft`.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of complex64 for float16, bfloat16, float32 and complex64, otherwise of complex128.
+
+    Raises
+    ------
+    TypeError
+        The numbers are complex.
 
     Examples
     --------
@@ -378,6 +521,24 @@ def fft2(
     out: ndarray | None = None,
 ) -> ndarray:
     """Compute `fftn` along two axes, by default the last ones.
+
+    Parameters
+    ----------
+    a : array
+        Of any type, as in `fft`.
+    s : sequence of int, optional
+        How many elements along each of the axes; -1 is all of them.
+    axes : sequence of int, optional
+        Two axes, by default the last ones.
+    norm : {"backward", "ortho", "forward"}, optional
+        As in `fft`.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of complex64 for float16, bfloat16, float32 and complex64, otherwise of complex128.
 
     Examples
     --------
@@ -398,6 +559,24 @@ def ifft2(
 ) -> ndarray:
     """Compute `ifftn` along two axes, by default the last ones.
 
+    Parameters
+    ----------
+    a : array
+        Of any type, as in `fft`.
+    s : sequence of int, optional
+        How many elements along each of the axes; -1 is all of them.
+    axes : sequence of int, optional
+        Two axes, by default the last ones.
+    norm : {"backward", "ortho", "forward"}, optional
+        As in `fft`.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of complex64 for float16, bfloat16, float32 and complex64, otherwise of complex128.
+
     Examples
     --------
     >>> import usmx
@@ -417,6 +596,29 @@ def rfft2(
 ) -> ndarray:
     """Compute `rfftn` along two axes, by default the last ones.
 
+    Parameters
+    ----------
+    a : array
+        Real numbers; integers are computed as float64.
+    s : sequence of int, optional
+        How many elements along each of the axes; -1 is all of them.
+    axes : sequence of int, optional
+        Two axes, by default the last ones.
+    norm : {"backward", "ortho", "forward"}, optional
+        As in `fft`.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of complex64 for float16, bfloat16, float32 and complex64, otherwise of complex128.
+
+    Raises
+    ------
+    TypeError
+        The numbers are complex.
+
     Examples
     --------
     >>> import usmx
@@ -434,6 +636,25 @@ def irfft2(
     out: ndarray | None = None,
 ) -> ndarray:
     """Compute `irfftn` along two axes, by default the last ones.
+
+    Parameters
+    ----------
+    a : array
+        Taken for what `rfft2` gives.
+    s : sequence of int, optional
+        How many elements along each of the axes of the result; by default ``2 * (m - 1)`` for
+        m along the last.
+    axes : sequence of int, optional
+        Two axes, by default the last ones.
+    norm : {"backward", "ortho", "forward"}, optional
+        As in `fft`.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Real numbers, of float32 for the types of single precision or less, otherwise of float64.
 
     Examples
     --------
@@ -504,7 +725,21 @@ def rfftfreq(
 ) -> ndarray:
     """Compute the frequencies of what `rfft` gives, ``[0, 1, ..., n // 2] / (n * d)``.
 
-    Parameters are those of `fftfreq`.
+    Parameters
+    ----------
+    n : int
+        How many elements are transformed.
+    d : float, optional
+        The distance between two of them.
+    dtype : optional
+        float64 by default, or float32.
+    device, usm_type, queue : optional
+        As in `usmx.empty`.
+
+    Returns
+    -------
+    ndarray
+        Of length ``n // 2 + 1``.
 
     Examples
     --------
@@ -520,6 +755,18 @@ def rfftfreq(
 def fftshift(x: ndarray, axes: int | Sequence[int] | None = None) -> ndarray:
     """Move the frequency 0 to the middle of the axes, by default of all.
 
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axes : int or sequence of int, optional
+        Which axes; by default all.
+
+    Returns
+    -------
+    ndarray
+        Of the shape of `x`, a copy.
+
     Examples
     --------
     >>> import usmx
@@ -533,6 +780,18 @@ def fftshift(x: ndarray, axes: int | Sequence[int] | None = None) -> ndarray:
 
 def ifftshift(x: ndarray, axes: int | Sequence[int] | None = None) -> ndarray:
     """Undo `fftshift`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axes : int or sequence of int, optional
+        Which axes; by default all.
+
+    Returns
+    -------
+    ndarray
+        Of the shape of `x`, a copy.
 
     Examples
     --------

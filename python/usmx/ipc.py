@@ -62,6 +62,11 @@ def ways() -> dict[str, str]:
     ``"memfd"`` is a file of the host's memory, ``"cuda"`` a handle of CUDA's driver, with events,
     and ``"runtime"`` one of SYCL's, without.
 
+    Returns
+    -------
+    dict of str to str
+        One of the three, or ``"none: "`` and the reason.
+
     Examples
     --------
     >>> from usmx.ipc import ways
@@ -327,6 +332,10 @@ def empty(
         On devices that have none of the `ways`.
     AllocationError
         Without enough memory.
+    TypeError
+        `shape` is not made of integers.
+    ValueError
+        `shape` has no elements, or a negative length.
 
     Examples
     --------

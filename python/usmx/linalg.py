@@ -171,6 +171,16 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
 def inv(a: ndarray) -> ndarray:
     """Invert square matrices.
 
+    Parameters
+    ----------
+    a : array
+        Square matrices, of shape (..., n, n).
+
+    Returns
+    -------
+    ndarray
+        Of the shape of `a`.
+
     Raises
     ------
     LinAlgError
@@ -199,6 +209,11 @@ def tensorsolve(a: ndarray, b: ndarray, axes: Any = None) -> ndarray:
         The right side.
     axes : sequence of int, optional
         Axes of `a` that are moved to its end before.
+
+    Returns
+    -------
+    ndarray
+        ``x``.
 
     Raises
     ------
@@ -233,10 +248,17 @@ def tensorinv(a: ndarray, ind: int = 2) -> ndarray:
     ind : int
         How many axes come from the result.
 
+    Returns
+    -------
+    ndarray
+        Of shape ``a.shape[ind:] + a.shape[:ind]``.
+
     Raises
     ------
     LinAlgError
         The shape does not match, or there is no inverse.
+    ValueError
+        `ind` is less than 1.
 
     Examples
     --------
@@ -262,7 +284,22 @@ def _determinants(x: ndarray) -> tuple[ndarray, ndarray, ndarray]:
 
 
 def det(a: ndarray) -> ndarray:
-    """Compute determinants of square matrices, of shape (...). LinAlgError if they are not.
+    """Compute determinants of square matrices.
+
+    Parameters
+    ----------
+    a : array
+        Square matrices, of shape (..., n, n).
+
+    Returns
+    -------
+    ndarray
+        Of shape (...).
+
+    Raises
+    ------
+    LinAlgError
+        The matrices are not square.
 
     Examples
     --------
@@ -275,6 +312,11 @@ def det(a: ndarray) -> ndarray:
 
 def slogdet(a: ndarray) -> SlogdetResult:
     """Compute signs and logarithms of determinants, which may be too large or small themselves.
+
+    Parameters
+    ----------
+    a : array
+        Square matrices, of shape (..., n, n).
 
     Returns
     -------
@@ -306,6 +348,11 @@ def cholesky(a: ndarray, *, upper: bool = False) -> ndarray:
         Square matrices; only the lower triangles are read, with `upper` only the upper ones.
     upper : bool, optional
         Whether to give U.
+
+    Returns
+    -------
+    ndarray
+        L, with `upper` U; of the shape of `a`.
 
     Raises
     ------
@@ -425,7 +472,22 @@ def svd(
 
 
 def svdvals(x: ndarray) -> ndarray:
-    """Compute singular values, in descending order; LinAlgError as in `svd`.
+    """Compute singular values, in descending order.
+
+    Parameters
+    ----------
+    x : array
+        Of shape (..., m, n).
+
+    Returns
+    -------
+    ndarray
+        Real, of shape (..., min(m, n)).
+
+    Raises
+    ------
+    LinAlgError
+        As in `svd`.
 
     Examples
     --------
@@ -500,6 +562,11 @@ def pinv(a: ndarray, rcond: Any = None, hermitian: bool = False, *, rtol: Any = 
     hermitian : bool, optional
         As NumPy's; the result is the same.
 
+    Returns
+    -------
+    ndarray
+        Of shape (..., n, m).
+
     Raises
     ------
     ValueError
@@ -545,6 +612,11 @@ def lstsq(a: ndarray, b: ndarray, rcond: Any = None) -> tuple[ndarray, ndarray, 
     tuple
         The solution, the sums of squared residuals (empty if the rank is less than n or m <= n),
         the rank, and the singular values.
+
+    Raises
+    ------
+    LinAlgError
+        The shapes do not match, or there is no convergence.
 
     Examples
     --------
@@ -614,6 +686,23 @@ def eigh(a: ndarray, UPLO: str = "L") -> EighResult:
 def eigvalsh(a: ndarray, UPLO: str = "L") -> ndarray:
     """Compute the eigenvalues of Hermitian matrices, ascending; see `eigh`.
 
+    Parameters
+    ----------
+    a : array
+        Square matrices, of which one triangle is read.
+    UPLO : {"L", "U"}, optional
+        The lower or the upper one.
+
+    Returns
+    -------
+    ndarray
+        Real, of shape (..., n).
+
+    Raises
+    ------
+    LinAlgError
+        As in `eigh`.
+
     Examples
     --------
     >>> import usmx
@@ -631,6 +720,11 @@ def _eig(x: ndarray, vectors: bool) -> tuple[ndarray, ndarray]:
 
 def eig(a: ndarray) -> EigResult:
     """Compute eigenvalues and eigenvectors of square matrices.
+
+    Parameters
+    ----------
+    a : array
+        Square matrices, of shape (..., n, n).
 
     Returns
     -------
@@ -655,6 +749,21 @@ def eig(a: ndarray) -> EigResult:
 
 def eigvals(a: ndarray) -> ndarray:
     """Compute the eigenvalues of square matrices, as complex numbers; see `eig`.
+
+    Parameters
+    ----------
+    a : array
+        Square matrices, of shape (..., n, n).
+
+    Returns
+    -------
+    ndarray
+        Complex, of shape (..., n), in no particular order.
+
+    Raises
+    ------
+    LinAlgError
+        As in `eig`.
 
     Examples
     --------
@@ -698,6 +807,11 @@ def vector_norm(
     -------
     ndarray
         Real numbers of the precision of `x`.
+
+    Raises
+    ------
+    ValueError
+        The order is one of matrices.
 
     Examples
     --------
@@ -747,6 +861,11 @@ def matrix_norm(
         Frobenius' norm, the sum of the singular values, the largest or smallest sum of a column,
         singular value, or sum of a row.
 
+    Returns
+    -------
+    ndarray
+        Real, of shape (...).
+
     Raises
     ------
     ValueError
@@ -795,6 +914,11 @@ def norm(
     keepdims : bool, optional
         Whether the axes stay, with length one.
 
+    Returns
+    -------
+    ndarray
+        Real; without `axis` of shape ().
+
     Raises
     ------
     ValueError
@@ -832,6 +956,11 @@ def cond(x: ndarray, p: Any = None) -> ndarray:
         Of shape (..., m, n), square unless `p` is None, 2 or -2.
     p : optional
         See `matrix_norm`; by default 2.
+
+    Returns
+    -------
+    ndarray
+        Real, of shape (...).
 
     Examples
     --------
@@ -871,10 +1000,17 @@ def matrix_power(a: ndarray, n: int) -> ndarray:
     n : int
         How often; negative numbers are powers of the inverses, and 0 gives identities.
 
+    Returns
+    -------
+    ndarray
+        Of the shape of `a`.
+
     Raises
     ------
     LinAlgError
         A matrix is not square, or singular and `n` negative.
+    TypeError
+        `n` is not an integer.
 
     Examples
     --------
@@ -915,6 +1051,11 @@ def multi_dot(arrays: Sequence[ndarray], *, out: ndarray | None = None) -> ndarr
         Matrices; the first and the last one may be vectors.
     out : ndarray, optional
         The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        The product; `out` if it was given.
 
     Raises
     ------
@@ -962,6 +1103,11 @@ def diagonal(x: ndarray, *, offset: int = 0) -> ndarray:
     offset : int, optional
         How far right of the main diagonal; negative is below.
 
+    Returns
+    -------
+    ndarray
+        Of shape (..., length).
+
     Raises
     ------
     ValueError
@@ -988,6 +1134,11 @@ def trace(x: ndarray, offset: int = 0, *, dtype: Any = None) -> ndarray:
     dtype : optional
         The type of the result, as in `usmx.sum`.
 
+    Returns
+    -------
+    ndarray
+        Of shape (...).
+
     Examples
     --------
     >>> import usmx
@@ -1006,6 +1157,11 @@ def cross(x1: ndarray, x2: ndarray, *, axis: int = -1) -> ndarray:
         They broadcast, and have the length 3 along `axis`.
     axis : int, optional
         Of both arrays.
+
+    Returns
+    -------
+    ndarray
+        Of the shape to which the arrays broadcast.
 
     Raises
     ------

@@ -24,6 +24,11 @@ def _installed(*parts: str) -> str:
 def get_include() -> str:
     """Absolute path of the folder to pass as ``-I``: ``#include <usmx/array.hpp>`` then works.
 
+    Returns
+    -------
+    str
+        The folder, which exists.
+
     Raises
     ------
     RuntimeError
@@ -41,6 +46,11 @@ def get_include() -> str:
 
 def get_cmake_dir() -> str:
     """Absolute path of the folder of ``usmxConfig.cmake``, for ``cmake -Dusmx_DIR=...``.
+
+    Returns
+    -------
+    str
+        The folder, which exists.
 
     Raises
     ------
@@ -72,6 +82,11 @@ def _runtime_folder(*parts: str) -> str:
 def get_cflags() -> list[str]:
     """Options with which g++ and clang++ find the headers of usmx and of SYCL.
 
+    Returns
+    -------
+    list of str
+        One option an element.
+
     Raises
     ------
     RuntimeError
@@ -97,6 +112,11 @@ def get_libs() -> list[str]:
     """Options with which the linker, and later the program, finds libusmx and libsycl.
 
     They come after the source files.
+
+    Returns
+    -------
+    list of str
+        One option an element.
 
     Raises
     ------

@@ -9,23 +9,20 @@ many numbers are asked for at a time. The numbers are those of Philox4x32-10, no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from hashlib import sha256
-from math import isfinite, prod
+from math import prod
 from operator import index
 from secrets import randbits
-from threading import Lock
 from typing import Any, Self, TypedDict, Unpack
 
 from . import _explained, _usmx
-from ._namespace import elementwise, manipulation, sorting
+from ._namespace import elementwise, manipulation, selection, sorting, statistics
 from .typing import DeviceLike, DTypeLike, QueueLike, ShapeLike, UsmKind
 
 __all__ = ["Generator", "default_rng"]
 
 _WORD = 2**64 - 1
+_MOST_CHILDREN = 2**31 - 1
 _PHILOX = "Philox4x32-10"
-_SOURCE = "usmx::random::source(rng_key, rng_stream, rng_place + uint64_t(i))"
 
 
 class Where(TypedDict, total=False):
@@ -36,100 +33,7 @@ class Where(TypedDict, total=False):
     queue: QueueLike
 
 
-# --- kernels
-
-
-#: Functions that take a share of a block, which neighbours have together.
-_OF_SHARES = ("uniform<", "normal<")
-
-
-@cache
-def _fill_kernel(function: str, result: str) -> _usmx.RawKernel:
-    """Such a function for neighbours, whose parameters are two numbers."""
-    t = _C[result]
-    return _usmx.RawKernel(
-        '#include "usmx/random.hpp"\n'
-        "USMX_KERNEL(1) random_fill(uint64_t key, uint64_t stream, uint64_t place, "
-        f"{t}* z, int64_t size, {t} a, {t} b) {{\n"
-        f"  usmx::random::fill(key, stream, place, z, size, [&](const usmx::random::share<{t}>& s) "
-        f"{{ return usmx::random::{function}(s, a, b); }});\n}}\n",
-        "random_fill",
-    )
-
-
-@cache
-def _kernel(function: str, parameters: str, result: str) -> _usmx.ElementwiseKernel:
-    """Calls a function of kernels/random.hpp; parameters are written ``"float64 a, float64 b"``."""
-    text = function if "(" in function else f"usmx::random::{function}({{}}, {{}})"
-    names = ", ".join(each.split()[-1] for each in parameters.split(",") if each)
-    source = _SOURCE
-    if function.startswith(_OF_SHARES):
-        source = _SOURCE.replace("source(", f"share<{_C[result]}>::at(")
-    return _usmx.ElementwiseKernel(
-        ", ".join(
-            ["uint64 rng_key, uint64 rng_stream, uint64 rng_place", *filter(None, [parameters])]
-        ),
-        f"{result} z",
-        f"z = {text.format(source, names)}",
-        "random",
-        preamble='#include "usmx/random.hpp"\n',
-    )
-
-
-_INTEGERS = "uint64_t(low) + usmx::random::integer({}, uint64_t(last) - uint64_t(low))"
-_KEYS = "{0}(0).wide(0)"
-# Bits of positive floats are in the order of the numbers.
-_WEIGHTED_KEYS = (
-    "__builtin_bit_cast(uint64_t, p > 0 ? usmx::random::exponential<double>({0}, 1 / p) "
-    ": double(__builtin_inff()))"
-)
-_CHOOSE = """\
-const uint64_t want = usmx::random::integer(
-    usmx::random::source(rng_key, rng_stream, rng_place + uint64_t(i)),
-    uint64_t(sums[length - 1] - 1));
-int64_t low = 0, high = length - 1;
-while (low < high) {
-  const int64_t middle = low + (high - low) / 2;
-  if (uint64_t(sums[middle]) > want) high = middle; else low = middle + 1;
-}
-z = low;"""
-_GATHER = """\
-const int64_t row = i / inner, lane = row / count;
-z = x[(lane * length + order[(each ? row : row % count)]) * inner + i % inner];"""
-
-
-@cache
-def _choose() -> _usmx.ElementwiseKernel:
-    return _usmx.ElementwiseKernel(
-        "uint64 rng_key, uint64 rng_stream, uint64 rng_place, raw int64 sums, int64 length",
-        "int64 z",
-        _CHOOSE,
-        "choose",
-        preamble='#include "usmx/random.hpp"\n',
-    )
-
-
-@cache
-def _gather() -> _usmx.ElementwiseKernel:
-    return _usmx.ElementwiseKernel(
-        "raw T x, raw int64 order, int64 length, int64 count, int64 inner, bool each",
-        "T z",
-        _GATHER,
-        "gather",
-    )
-
-
-@cache
-def _sum(what: str) -> _usmx.ReductionKernel:
-    result = "bool" if what == "any" else "float64"
-    return _usmx.ReductionKernel(
-        f"{result} x",
-        f"{result} y",
-        "x",
-        "a || b" if what == "any" else "a + b",
-        "y = a",
-        "false" if what == "any" else "0",
-    )
+# --- arguments
 
 
 def _order(keys: _usmx.ndarray, length: int) -> _usmx.ndarray:
@@ -139,73 +43,6 @@ def _order(keys: _usmx.ndarray, length: int) -> _usmx.ndarray:
     return sorting.argsort(keys.reshape(-1, length)).reshape(-1)
 
 
-def _taken(
-    x: _usmx.ndarray, order: _usmx.ndarray, axis: int, shape: tuple[int, ...] | None = None
-) -> _usmx.ndarray:
-    """Elements of `x` along an axis; in an order for each lane if `shape` is None."""
-    each = shape is None
-    counts = (x.shape[axis],) if shape is None else shape
-    made = _usmx.empty(
-        (*x.shape[:axis], *counts, *x.shape[axis + 1 :]),
-        x.dtype,
-        queue=x.queue,
-        usm_type=_usmx._joint_kind(x),
-    )
-    if made.size:
-        inner = prod(x.shape[axis + 1 :])
-        flat = x.copy() if not x.flags.c_contiguous else x
-        _gather()(
-            flat.reshape(-1), order.reshape(-1), x.shape[axis], prod(counts), inner, each, out=made
-        )
-    return made
-
-
-# --- arguments
-
-
-def _shape(size: ShapeLike) -> tuple[int, ...]:
-    lengths = tuple(index(n) for n in size) if isinstance(size, Sequence) else (index(size),)
-    if any(n < 0 for n in lengths):
-        raise ValueError(f"size: {size!r} has a negative length")
-    return lengths
-
-
-def _broadcast(values: Sequence[Any]) -> tuple[int, ...]:
-    shape: list[int] = []
-    for value in values:
-        lengths = value.shape if isinstance(value, _usmx.ndarray) else ()
-        shape = [1] * (len(lengths) - len(shape)) + shape
-        for k in range(1, len(lengths) + 1):
-            if shape[-k] == 1:
-                shape[-k] = lengths[-k]
-            elif lengths[-k] not in (1, shape[-k]):
-                raise ValueError(
-                    "the shapes "
-                    + ", ".join(str(v.shape) for v in values if isinstance(v, _usmx.ndarray))
-                    + " cannot be broadcast together"
-                )
-    return tuple(shape)
-
-
-def _floating(dtype: DTypeLike) -> str:
-    name = _usmx.dtype("float64" if dtype is None else dtype).name
-    if name not in ("float32", "float64"):
-        raise TypeError(f"dtype: expected float32 or float64, got {name}")
-    return name
-
-
-def _is_number(value: Any) -> bool:
-    return not hasattr(value, "shape") and isinstance(value, (int, float))
-
-
-def _name_of(low: float | None, high: float | None, above: float | None) -> str:
-    if above is not None:
-        return f"a number above {above}" + ("" if high is None else f", at most {high}")
-    if high is None:
-        return "a finite number" if low is None else f"a number that is not smaller than {low}"
-    return f"a number from {low} to {high}"
-
-
 def _axis(axis: Any, ndim: int) -> int:
     found: int = index(axis)
     if not -ndim <= found < ndim:
@@ -213,22 +50,39 @@ def _axis(axis: Any, ndim: int) -> int:
     return found % ndim
 
 
-#: What parameters of distributions may be.
-_RANGES: dict[str, dict[str, float]] = {
-    "any": {},
-    "from 0": {"low": 0},
-    "above 0": {"above": 0},
-    "above 1": {"above": 1},
-    "chance above 0": {"above": 0, "high": 1},
-    "chance below 1": {"low": 0, "high": 1 - 2**-53},
-}
+def _is_scalar(value: Any) -> bool:
+    return not hasattr(value, "shape") and not isinstance(value, Sequence)
 
 
-def _new_lock() -> Lock:
-    try:
-        return Lock()
-    except RuntimeError:  # what Python says without memory
-        raise MemoryError("the host has not enough memory") from None
+def _array(value: Any, where: Where) -> Any:
+    """An array of ours; of other objects one is made there."""
+    return _usmx.asarray(value, **({} if isinstance(value, _usmx.ndarray) else where))
+
+
+def _parameter(value: Any, where: Where) -> Any:
+    """A number or an array of ours."""
+    is_number = isinstance(value, (int, float)) and not hasattr(value, "shape")
+    return value if is_number else _array(value, where)
+
+
+def _bound(value: Any, where: Where) -> Any:
+    """An integer or an array of ours."""
+    return index(value) if _is_scalar(value) else _array(value, where)
+
+
+def _lengths(size: ShapeLike) -> tuple[int, ...]:
+    return tuple(index(n) for n in size) if isinstance(size, Sequence) else (index(size),)
+
+
+def _real(name: str, value: Any, where: Where) -> _usmx.ndarray:
+    """An array of float64 without NaN and infinities."""
+    array = _array(value, where)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name}: expected real numbers, got {array.dtype}")
+    made: _usmx.ndarray = array.astype("float64", copy=False)
+    if not statistics.all(elementwise.isfinite(made)).item():
+        raise ValueError(f"{name}: expected finite numbers, got an array in which another one is")
+    return made
 
 
 class Generator:
@@ -268,30 +122,28 @@ class Generator:
         else:
             given: Any = seed
             is_several = isinstance(given, Sequence) or getattr(given, "ndim", 0) > 0
-            numbers = [index(n) for n in given] if is_several else [index(given)]
+            try:
+                numbers = [index(n) for n in given] if is_several else [index(given)]
+            except TypeError:
+                what = f"seed: {given!r} ({type(given).__name__})"
+                raise TypeError(f"{what}; expected an integer or several") from None
         if any(n < 0 for n in numbers):
             raise ValueError(f"seed: expected numbers that are not negative, got {seed!r}")
         self._where: Where = {"usm_type": usm_type, "device": device, "queue": queue}
-        self._lock = _new_lock()
-        self._start(numbers, [])
-
-    def _start(self, seed: list[int], spawned: list[int]) -> None:
-        self._seed, self._spawned, self._children, self._place = seed, spawned, 0, 0
-        digest = sha256(repr((seed, spawned)).encode()).digest()
-        self._key = int.from_bytes(digest[:8], "little")
-        self._stream = int.from_bytes(digest[8:12], "little")
+        self._stream = _usmx._RandomStream([str(n) for n in numbers])
 
     # --- state
 
     @property
     def state(self) -> dict[str, Any]:
         """The state as a dictionary of texts, integers and lists, which can be assigned."""
+        seed, spawned, children, place = self._stream.state()
         return {
             "bit_generator": _PHILOX,
-            "seed": list(self._seed),
-            "spawned": list(self._spawned),
-            "children": self._children,
-            "place": self._place,
+            "seed": [int(n) for n in seed],
+            "spawned": spawned,
+            "children": children,
+            "place": place,
         }
 
     @state.setter
@@ -301,16 +153,17 @@ class Generator:
                 f"state: expected a dictionary with bit_generator={_PHILOX!r}, as the attribute "
                 f"`state` gives it, got {state!r}"
             )
-        with self._lock:
-            self._start(list(state["seed"]), list(state["spawned"]))
-            self._children, self._place = state["children"], state["place"]
+        seed = [str(index(n)) for n in state["seed"]]
+        self._stream.become(
+            _usmx._RandomStream(seed, state["spawned"], state["children"], state["place"])
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """The numbers to come and the kind of memory; queues and devices stay in their process."""
         return {"state": self.state, "usm_type": self._where.get("usm_type")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._where, self._lock = {"usm_type": state["usm_type"]}, _new_lock()
+        self._where, self._stream = {"usm_type": state["usm_type"]}, _usmx._RandomStream(["0"])
         self.state = state["state"]
 
     def __copy__(self) -> Self:
@@ -322,7 +175,7 @@ class Generator:
         return self.__copy__()
 
     def __repr__(self) -> str:
-        return f"Generator({_PHILOX}, place={self._place})"
+        return f"Generator({_PHILOX}, place={self.state['place']})"
 
     def spawn(self, n_children: int) -> list[Self]:
         """Generators of streams that do not meet this one or each other.
@@ -341,37 +194,27 @@ class Generator:
         ------
         ValueError
             A negative number.
+        OverflowError
+            More than 2147483647, as in NumPy.
         """
         count = index(n_children)
         if count < 0:
             raise ValueError(f"n_children: {count}; expected 0 or more")
-        with self._lock:
-            first, self._children = self._children, self._children + count
+        if count > _MOST_CHILDREN:
+            raise OverflowError(f"n_children: {count}; expected at most {_MOST_CHILDREN}")
         made = []
-        for k in range(first, first + count):
+        for stream in self._stream.spawn(count):
             child = type(self)(0, **self._where)
-            child._start(self._seed, [*self._spawned, k])
+            child._stream = stream
             made.append(child)
         return made
 
     def advance(self, delta: int) -> Self:
         """Skips numbers, or goes back if `delta` is negative; gives this generator."""
-        with self._lock:
-            self._place = (self._place + index(delta)) & _WORD
+        self._stream.advance(index(delta) & _WORD)
         return self
 
     # --- how numbers are made
-
-    def _reserve(self, count: int) -> tuple[int, int, int]:
-        with self._lock:
-            place, self._place = self._place, (self._place + count) & _WORD
-        return self._key, self._stream, place
-
-    @staticmethod
-    def _part(at: tuple[int, int, int], part: int) -> tuple[int, int, int]:
-        """Blocks of the same places that other parts do not use; no distribution has 2048."""
-        key, stream, place = at
-        return key, stream | (2048 * part & 0xFFFFFFFF) << 32, place
 
     def _unexpected(self, argument: str, where: Where) -> TypeError:
         """The error for a keyword that the method that was called does not take."""
@@ -413,100 +256,23 @@ class Generator:
                 made["usm_type"] = _usmx._joint_kind(*arrays)
         return made
 
-    def _parameter(
-        self,
-        name: str,
-        value: Any,
-        where: Where,
-        low: float | None = None,
-        high: float | None = None,
-        above: float | None = None,
-    ) -> Any:
-        """A number or an array of ours, whose elements are in the range."""
-        expected = _name_of(low, high, above)
-        if _is_number(value):
-            fits = isfinite(value) and (low is None or value >= low)
-            fits = fits and (above is None or value > above)
-            if not fits or (high is not None and value > high):
-                raise ValueError(f"{name}: expected {expected}, got {value!r}")
-            return value
-        array: Any = _usmx.asarray(value, **({} if isinstance(value, _usmx.ndarray) else where))
-        if array.dtype.kind not in "biuf":
-            raise TypeError(f"{name}: expected real numbers, got {array.dtype}")
-        bad = elementwise.logical_not(elementwise.isfinite(array))
-        if low is not None:
-            bad = elementwise.logical_or(bad, array < low)
-        if above is not None:
-            bad = elementwise.logical_or(bad, array <= above)
-        if high is not None:
-            bad = elementwise.logical_or(bad, array > high)
-        if array.size and _sum("any")(bad).item():
-            raise ValueError(f"{name}: expected {expected}, got an array in which another one is")
-        return array
-
-    def _make(
-        self,
-        function: str,
-        parameters: str,
-        result: str,
-        values: Sequence[Any],
-        size: ShapeLike | None,
-        where: Where,
-        out: _usmx.ndarray | None = None,
-        at: tuple[int, int, int] | None = None,
-    ) -> _usmx.ndarray:
-        if out is not None:
-            if not isinstance(out, _usmx.ndarray):
-                raise TypeError(f"out: expected a usmx.ndarray, got {type(out).__name__}")
-            if out.dtype.name != result:
-                raise TypeError(f"out: expected elements of {result}, got {out.dtype}")
-            if size is not None and _shape(size) != out.shape:
-                raise ValueError(f"out: has the shape {out.shape}, and size is {size}")
-        elif size is None:
-            out = _usmx.empty(_broadcast(values), result, **self._made_where(where, values))
-        else:
-            shape = _shape(size)
-            if any(isinstance(v, _usmx.ndarray) for v in values) and (
-                _broadcast([*values, _usmx.empty(shape, "?")]) != shape
-            ):
-                raise ValueError(
-                    f"size: the shape {_broadcast(values)} of the arguments cannot be broadcast to "
-                    f"{shape}"
-                )
-            out = _usmx.empty(shape, result, **self._made_where(where, values))
-        if out.size:
-            at = self._reserve(out.size) if at is None else at
-            if (
-                function.startswith(_OF_SHARES)
-                and out.flags.c_contiguous
-                and all(map(_is_number, values))
-            ):
-                in_block = 16 // out.dtype.itemsize
-                items = -(-(out.size + at[2] % in_block) // in_block)
-                _fill_kernel(function, result)[items](*at, out.reshape(-1), out.size, *values)
-            else:
-                _kernel(function, parameters, result)(*at, *values, out=out)
-        return out
-
     def _draw(
         self,
-        function: str,
-        parameters: dict[str, tuple[Any, str]],
+        distribution: str,
+        parameters: Sequence[Any],
         size: ShapeLike | None,
         dtype: DTypeLike,
         where: Where,
-        result: str | None = None,
+        out: _usmx.ndarray | None = None,
     ) -> _usmx.ndarray:
-        """Numbers of a function of kernels/random.hpp; parameters are "any", "from 0", ... ."""
-        t = _floating(dtype)
-        made = self._made_where(where, [value for value, _ in parameters.values()])
-        values = [
-            self._parameter(name, value, made, **_RANGES[kind])
-            for name, (value, kind) in parameters.items()
-        ]
-        declared = ", ".join(f"{t} p{k}" for k in range(len(values)))
-        called = function if result else f"{function}<{_C[t]}>"
-        return self._make(called, declared, result or t, values, size, where)
+        """Numbers of a distribution that C++ names, as most are here."""
+        made = self._made_where(where, parameters)
+        values = [_parameter(value, made) for value in parameters]
+        return self._stream.draw(distribution, values, size, dtype, out, *self._place(made))
+
+    @staticmethod
+    def _place(where: Where) -> tuple[Any, Any, Any]:
+        return where.get("usm_type"), where.get("device"), where.get("queue")
 
     # --- uniform numbers
 
@@ -527,14 +293,14 @@ class Generator:
             By default that of `out`, else float64.
         out : ndarray, optional
             Where the numbers are written.
+        **where : optional
+            ``device``, ``usm_type`` and ``queue``, as in `usmx.empty`.
 
         Returns
         -------
         ndarray
         """
-        t = _floating(out.dtype if dtype is None and out is not None else dtype)
-        values = (0, 1)
-        return self._make(f"uniform<{_C[t]}>", f"{t} a, {t} b", t, values, size, where, out)
+        return self._draw("uniform", (0, 1), size, dtype, where, out)
 
     def uniform(
         self,
@@ -551,8 +317,7 @@ class Generator:
         ValueError
             If a bound is not finite.
         """
-        parameters = {"low": (low, "any"), "high": (high, "any")}
-        return self._draw("uniform", parameters, size, dtype, where)
+        return self._draw("uniform", (low, high), size, dtype, where)
 
     def integers(
         self,
@@ -575,6 +340,8 @@ class Generator:
             Any type of integers, or bool. The numbers do not depend on it.
         endpoint : bool
             Whether `high` is one of the numbers.
+        **where : optional
+            ``device``, ``usm_type`` and ``queue``, as in `usmx.empty`.
 
         Raises
         ------
@@ -583,48 +350,11 @@ class Generator:
         """
         if high is None:
             low, high = 0, low
-        t = _usmx.dtype(dtype)
-        if t.kind not in "biu":
-            raise TypeError(f"dtype: expected integers or bool, got {t.name}")
-        bits = 1 if t.kind == "b" else 8 * t.itemsize - (t.kind == "i")
-        least, largest = (-(2**bits) if t.kind == "i" else 0), 2**bits - 1
         made = self._made_where(where, (low, high))
-        first = self._bound("low", low, least, largest, made)
-        last = self._bound("high", high, least + (not endpoint), largest + (not endpoint), made)
-        kind = "uint64" if t.kind == "u" and t.itemsize == 8 else "int64"
-        if not isinstance(last, _usmx.ndarray):
-            last -= not endpoint
-        elif not endpoint:
-            # As unsigned numbers, of which none is below its type.
-            last = last.astype(kind) - 1
-        wrong: Any = first > last
-        if isinstance(wrong, _usmx.ndarray):
-            wrong = wrong.size and _sum("any")(wrong).item()
-        if wrong:
-            raise ValueError(
-                f"low, high: there is no integer from {low!r} to "
-                f"{'' if endpoint else 'below '}{high!r}"
-            )
-        first, last = (v.astype(kind) if isinstance(v, _usmx.ndarray) else v for v in (first, last))
-        parameters = f"{kind} low, {kind} last"
-        return self._make(_INTEGERS, parameters, t.name, (first, last), size, where)
-
-    def _bound(self, name: str, value: Any, least: int, largest: int, where: Where) -> Any:
-        if not hasattr(value, "shape") and not isinstance(value, Sequence):
-            value = index(value)
-            if not least <= value <= largest:
-                raise ValueError(
-                    f"{name}: expected an integer from {least} to {largest}, got {value}"
-                )
-            return value
-        array: Any = _usmx.asarray(value, **({} if isinstance(value, _usmx.ndarray) else where))
-        if array.dtype.kind not in "biu":
-            raise TypeError(f"{name}: expected integers, got {array.dtype}")
-        if array.size and _sum("any")((array < least) | (array > largest)).item():
-            raise ValueError(
-                f"{name}: expected integers from {least} to {largest}, got an array with others"
-            )
-        return array
+        bounds = [_bound(low, made), _bound(high, made)]
+        if not endpoint and _is_scalar(bounds[1]) and bounds[1] == 2**64:
+            bounds[1], endpoint = _WORD, True
+        return self._stream.integers(bounds, size, dtype, endpoint, *self._place(made))
 
     def bytes(self, length: int) -> bytes:
         """Random bytes, in the memory of the host."""
@@ -640,8 +370,7 @@ class Generator:
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
         """Numbers of the normal distribution of mean 0 and deviation 1; see `random`."""
-        t = _floating(out.dtype if dtype is None and out is not None else dtype)
-        return self._make(f"normal<{_C[t]}>", f"{t} a, {t} b", t, (0, 1), size, where, out)
+        return self._draw("normal", (0, 1), size, dtype, where, out)
 
     def normal(
         self,
@@ -658,8 +387,7 @@ class Generator:
         ValueError
             If `scale` is negative.
         """
-        parameters = {"loc": (loc, "any"), "scale": (scale, "from 0")}
-        return self._draw("normal", parameters, size, dtype, where)
+        return self._draw("normal", (loc, scale), size, dtype, where)
 
     def standard_exponential(
         self,
@@ -669,8 +397,7 @@ class Generator:
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
         """Numbers of the exponential distribution of mean 1; see `random`."""
-        t = _floating(out.dtype if dtype is None and out is not None else dtype)
-        return self._make(f"exponential<{_C[t]}>", f"{t} a", t, (1,), size, where, out)
+        return self._draw("exponential", (1,), size, dtype, where, out)
 
     def exponential(
         self,
@@ -686,7 +413,7 @@ class Generator:
         ValueError
             If `scale` is negative.
         """
-        return self._draw("exponential", {"scale": (scale, "from 0")}, size, dtype, where)
+        return self._draw("exponential", (scale,), size, dtype, where)
 
     def standard_gamma(
         self,
@@ -697,9 +424,7 @@ class Generator:
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
         """Numbers of the gamma distribution of scale 1; see `gamma`."""
-        t = _floating(out.dtype if dtype is None and out is not None else dtype)
-        value = self._parameter("shape", shape, self._made_where(where, (shape,)), 0)
-        return self._make(f"gamma<{_C[t]}>", f"{t} a, {t} b", t, (value, 1), size, where, out)
+        return self._draw("gamma", (shape, 1), size, dtype, where, out)
 
     def gamma(
         self,
@@ -716,8 +441,7 @@ class Generator:
         ValueError
             If `shape` or `scale` is negative.
         """
-        parameters = {"shape": (shape, "from 0"), "scale": (scale, "from 0")}
-        return self._draw("gamma", parameters, size, dtype, where)
+        return self._draw("gamma", (shape, scale), size, dtype, where)
 
     def poisson(
         self, lam: Any = 1.0, size: ShapeLike | None = None, **where: Unpack[Where]
@@ -729,8 +453,7 @@ class Generator:
         ValueError
             If `lam` is negative or larger than 9.2e18.
         """
-        value = self._parameter("lam", lam, self._made_where(where, (lam,)), 0, 9.2e18)
-        return self._make("poisson", "float64 a", "int64", (value,), size, where)
+        return self._draw("poisson", (lam,), size, None, where)
 
     def binomial(
         self, n: Any, p: Any, size: ShapeLike | None = None, **where: Unpack[Where]
@@ -742,12 +465,7 @@ class Generator:
         ValueError
             If `n` is negative, or `p` is not from 0 to 1.
         """
-        made = self._made_where(where, (n, p))
-        values = [
-            self._bound("n", n, 0, 2**63 - 1, made),
-            self._parameter("p", p, made, 0, 1),
-        ]
-        return self._make("binomial", "int64 a, float64 b", "int64", values, size, where)
+        return self._draw("binomial", (n, p), size, None, where)
 
     # --- distributions that are made of those above
 
@@ -766,8 +484,7 @@ class Generator:
         ValueError
             If `sigma` is negative.
         """
-        parameters = {"mean": (mean, "any"), "sigma": (sigma, "from 0")}
-        return self._draw("lognormal", parameters, size, dtype, where)
+        return self._draw("lognormal", (mean, sigma), size, dtype, where)
 
     def laplace(
         self,
@@ -784,8 +501,7 @@ class Generator:
         ValueError
             If `scale` is negative.
         """
-        parameters = {"loc": (loc, "any"), "scale": (scale, "from 0")}
-        return self._draw("laplace", parameters, size, dtype, where)
+        return self._draw("laplace", (loc, scale), size, dtype, where)
 
     def logistic(
         self,
@@ -802,8 +518,7 @@ class Generator:
         ValueError
             If `scale` is negative.
         """
-        parameters = {"loc": (loc, "any"), "scale": (scale, "from 0")}
-        return self._draw("logistic", parameters, size, dtype, where)
+        return self._draw("logistic", (loc, scale), size, dtype, where)
 
     def gumbel(
         self,
@@ -820,8 +535,7 @@ class Generator:
         ValueError
             If `scale` is negative.
         """
-        parameters = {"loc": (loc, "any"), "scale": (scale, "from 0")}
-        return self._draw("gumbel", parameters, size, dtype, where)
+        return self._draw("gumbel", (loc, scale), size, dtype, where)
 
     def rayleigh(
         self,
@@ -837,8 +551,7 @@ class Generator:
         ValueError
             If `scale` is negative.
         """
-        parameters = {"scale": (scale, "from 0")}
-        return self._draw("rayleigh", parameters, size, dtype, where)
+        return self._draw("rayleigh", (scale,), size, dtype, where)
 
     def weibull(
         self,
@@ -854,8 +567,7 @@ class Generator:
         ValueError
             If `a` is negative.
         """
-        parameters = {"a": (a, "from 0")}
-        return self._draw("weibull", parameters, size, dtype, where)
+        return self._draw("weibull", (a,), size, dtype, where)
 
     def pareto(
         self,
@@ -871,8 +583,7 @@ class Generator:
         ValueError
             If `a` is not above 0.
         """
-        parameters = {"a": (a, "above 0")}
-        return self._draw("pareto", parameters, size, dtype, where)
+        return self._draw("pareto", (a,), size, dtype, where)
 
     def power(
         self,
@@ -888,8 +599,7 @@ class Generator:
         ValueError
             If `a` is not above 0.
         """
-        parameters = {"a": (a, "above 0")}
-        return self._draw("power", parameters, size, dtype, where)
+        return self._draw("power", (a,), size, dtype, where)
 
     def chisquare(
         self,
@@ -905,8 +615,7 @@ class Generator:
         ValueError
             If `df` is not above 0.
         """
-        parameters = {"df": (df, "above 0")}
-        return self._draw("chi_squared", parameters, size, dtype, where)
+        return self._draw("chisquare", (df,), size, dtype, where)
 
     def noncentral_chisquare(
         self,
@@ -923,8 +632,7 @@ class Generator:
         ValueError
             If `df` is not above 0, or `nonc` is negative.
         """
-        parameters = {"df": (df, "above 0"), "nonc": (nonc, "from 0")}
-        return self._draw("noncentral_chi_squared", parameters, size, dtype, where)
+        return self._draw("noncentral_chisquare", (df, nonc), size, dtype, where)
 
     def f(
         self,
@@ -941,8 +649,7 @@ class Generator:
         ValueError
             If a parameter is not above 0.
         """
-        parameters = {"dfnum": (dfnum, "above 0"), "dfden": (dfden, "above 0")}
-        return self._draw("f", parameters, size, dtype, where)
+        return self._draw("f", (dfnum, dfden), size, dtype, where)
 
     def standard_t(
         self,
@@ -958,8 +665,7 @@ class Generator:
         ValueError
             If `df` is not above 0.
         """
-        parameters = {"df": (df, "above 0")}
-        return self._draw("student", parameters, size, dtype, where)
+        return self._draw("standard_t", (df,), size, dtype, where)
 
     def beta(
         self,
@@ -976,8 +682,7 @@ class Generator:
         ValueError
             If a parameter is not above 0.
         """
-        parameters = {"a": (a, "above 0"), "b": (b, "above 0")}
-        return self._draw("beta", parameters, size, dtype, where)
+        return self._draw("beta", (a, b), size, dtype, where)
 
     def wald(
         self,
@@ -994,14 +699,13 @@ class Generator:
         ValueError
             If a parameter is not above 0.
         """
-        parameters = {"mean": (mean, "above 0"), "scale": (scale, "above 0")}
-        return self._draw("wald", parameters, size, dtype, where)
+        return self._draw("wald", (mean, scale), size, dtype, where)
 
     def standard_cauchy(
         self, size: ShapeLike | None = None, dtype: DTypeLike = None, **where: Unpack[Where]
     ) -> _usmx.ndarray:
         """Numbers of the Cauchy distribution, which has no mean."""
-        return self._draw("cauchy", {"scale": (1, "any")}, size, dtype, where)
+        return self._draw("cauchy", (1,), size, dtype, where)
 
     def triangular(
         self,
@@ -1019,21 +723,7 @@ class Generator:
         ValueError
             If `mode` is not between the bounds, or those are equal.
         """
-        made = self._made_where(where, (left, mode, right))
-        left, mode, right = (
-            self._parameter(name, value, made)
-            for name, value in (("left", left), ("mode", mode), ("right", right))
-        )
-        wrong: Any = (left > mode) | (mode > right) | (left == right)
-        if isinstance(wrong, _usmx.ndarray):
-            wrong = wrong.size and _sum("any")(wrong).item()
-        if wrong:
-            raise ValueError(
-                f"left, mode, right: expected left <= mode <= right and left < right, got "
-                f"{left!r}, {mode!r}, {right!r}"
-            )
-        parameters = {"left": (left, "any"), "mode": (mode, "any"), "right": (right, "any")}
-        return self._draw("triangular", parameters, size, dtype, where)
+        return self._draw("triangular", (left, mode, right), size, dtype, where)
 
     def geometric(
         self,
@@ -1048,8 +738,7 @@ class Generator:
         ValueError
             If `p` is not above 0, or larger than 1.
         """
-        parameters = {"p": (p, "chance above 0")}
-        return self._draw("geometric", parameters, size, None, where, "int64")
+        return self._draw("geometric", (p,), size, None, where)
 
     def negative_binomial(
         self,
@@ -1065,8 +754,7 @@ class Generator:
         ValueError
             If `n` or `p` is not above 0, or `p` is larger than 1.
         """
-        parameters = {"n": (n, "above 0"), "p": (p, "chance above 0")}
-        return self._draw("negative_binomial", parameters, size, None, where, "int64")
+        return self._draw("negative_binomial", (n, p), size, None, where)
 
     def logseries(
         self,
@@ -1081,8 +769,7 @@ class Generator:
         ValueError
             If `p` is not from 0 to below 1.
         """
-        parameters = {"p": (p, "chance below 1")}
-        return self._draw("logarithmic", parameters, size, None, where, "int64")
+        return self._draw("logseries", (p,), size, None, where)
 
     def zipf(
         self,
@@ -1097,8 +784,7 @@ class Generator:
         ValueError
             If `a` is not above 1.
         """
-        parameters = {"a": (a, "above 1")}
-        return self._draw("zipf", parameters, size, None, where, "int64")
+        return self._draw("zipf", (a,), size, None, where)
 
     def multinomial(
         self, n: Any, pvals: Any, size: ShapeLike | None = None, **where: Unpack[Where]
@@ -1114,6 +800,8 @@ class Generator:
             result has what is left.
         size : int or tuple of int, optional
             The shape without the axis of results.
+        **where : optional
+            ``device``, ``usm_type`` and ``queue``, as in `usmx.empty`.
 
         Raises
         ------
@@ -1121,38 +809,8 @@ class Generator:
             If `n` is negative, or chances do not fit.
         """
         made = self._made_where(where, (n, pvals))
-        chances = self._table("pvals", pvals, made, 0, 1)
-        if chances.ndim == 0 or chances.shape[-1] == 0:
-            raise ValueError(f"pvals: expected one chance or more, got the shape {chances.shape}")
-        columns = [chances[..., k] for k in range(chances.shape[-1])]
-        left = self._bound("n", n, 0, 2**63 - 1, made)
-        shape = _broadcast([left, columns[0]]) if size is None else _shape(size)
-        left = _usmx.broadcast_to(
-            _usmx.full((), left, "int64", **made)
-            if isinstance(left, int)
-            else left.astype("int64"),
-            shape,
-        )
-        at = self._reserve(prod(shape))
-        rest, counts = columns[0] * 0 + 1, []
-        for k, column in enumerate(columns[:-1]):
-            if _sum("any")(column > rest + 1e-12).item():
-                raise ValueError("pvals: expected chances with a sum of at most 1")
-            # Of the trials that are left. Sums of chances are rounded.
-            part = elementwise.minimum(column / elementwise.maximum(rest, 1e-300), 1.0)
-            counts.append(
-                self._make(
-                    "binomial",
-                    "int64 a, float64 b",
-                    "int64",
-                    (left, part),
-                    shape,
-                    made,
-                    at=self._part(at, k),
-                )
-            )
-            left, rest = left - counts[-1], rest - column
-        return manipulation.stack([*counts, left], axis=-1)
+        trials, chances = _bound(n, made), _array(pvals, made)
+        return self._stream.multinomial(trials, chances, size, *self._place(made))
 
     def dirichlet(
         self, alpha: Any, size: ShapeLike | None = None, **where: Unpack[Where]
@@ -1165,6 +823,8 @@ class Generator:
             The larger, the closer to ``alpha / sum(alpha)``.
         size : int or tuple of int, optional
             The shape without the last axis.
+        **where : optional
+            ``device``, ``usm_type`` and ``queue``, as in `usmx.empty`.
 
         Raises
         ------
@@ -1172,27 +832,7 @@ class Generator:
             If a number of `alpha` is not above 0.
         """
         made = self._made_where(where, (alpha,))
-        table = self._table("alpha", alpha, made, above=0)
-        if table.ndim != 1 or not table.size:
-            raise ValueError(f"alpha: expected one dimension, got the shape {table.shape}")
-        shapes: list[float] = table.tolist()
-        lengths = () if size is None else _shape(size)
-        at = self._reserve(prod(lengths))
-        # A stick is broken: sums of gamma variates of small shapes could be 0.
-        left, parts = _usmx.ones(lengths, "float64", **made), []
-        for k, shape in enumerate(shapes[:-1]):
-            taken = self._make(
-                "beta<double>",
-                "float64 a, float64 b",
-                "float64",
-                (shape, sum(shapes[k + 1 :])),
-                lengths,
-                made,
-                at=self._part(at, k),
-            )
-            parts.append(left * taken)
-            left = left * (1 - taken)
-        return manipulation.stack([*parts, left], axis=-1)
+        return self._stream.dirichlet(_array(alpha, made), size, *self._place(made))
 
     def multivariate_normal(
         self,
@@ -1214,6 +854,8 @@ class Generator:
             The covariances: symmetric, and positive semidefinite.
         size : int or tuple of int, optional
             The shape without the last axis.
+        **where : optional
+            ``device``, ``usm_type`` and ``queue``, as in `usmx.empty`.
 
         Raises
         ------
@@ -1223,38 +865,31 @@ class Generator:
         from . import linalg
 
         made = self._made_where(where, (mean, cov))
-        centre = self._table("mean", mean, made)
-        spread = self._table("cov", cov, made)
+        centre, spread = _real("mean", mean, made), _real("cov", cov, made)
         if centre.ndim != 1 or spread.shape != (centre.size, centre.size):
             raise ValueError(
                 f"mean, cov: expected the shapes (n,) and (n, n), got {centre.shape} and "
                 f"{spread.shape}"
             )
         near = elementwise.abs(spread) * 1e-8
-        if _sum("any")(elementwise.abs(spread - spread.T) > near).item():
+        if statistics.any(elementwise.abs(spread - spread.T) > near).item():
             raise ValueError("cov: is not symmetric")
         try:
             factor = linalg.cholesky(spread)
         except linalg.LinAlgError:
             values, axes = linalg.eigh(spread)
-            if _sum("any")(values < -1e-8 * elementwise.abs(values[-1])).item():
+            if statistics.any(values < -1e-8 * elementwise.abs(values[-1])).item():
                 raise ValueError("cov: is not positive semidefinite") from None
             factor = axes * elementwise.sqrt(elementwise.maximum(values, 0.0))
-        lengths = () if size is None else _shape(size)
+        lengths = () if size is None else _lengths(size)
         normal = self.standard_normal((*lengths, centre.size), **made)
         vectors: _usmx.ndarray = normal @ factor.T + centre
         return vectors
 
-    def _table(self, name: str, value: Any, where: Where, *limits: Any, **more: Any) -> Any:
-        """An array of float64, whose elements are in the range of `_parameter`."""
-        given = {} if isinstance(value, _usmx.ndarray) else where
-        array = self._parameter(name, _usmx.asarray(value, **given), where, *limits, **more)
-        return array.astype("float64", copy=False)
-
     # --- orders and samples
 
     def _keys(self, count: int, where: Where) -> _usmx.ndarray:
-        return self._make(_KEYS, "", "uint64", (), count, where)
+        return self._stream.draw("bits", (), count, None, None, *self._place(where))
 
     def choice(
         self,
@@ -1282,6 +917,8 @@ class Generator:
             Along which elements of `a` are chosen.
         shuffle : bool
             Has no effect: samples without replacement are in a random order.
+        **where : optional
+            ``device``, ``usm_type`` and ``queue``, as in `usmx.empty`.
 
         Raises
         ------
@@ -1291,61 +928,59 @@ class Generator:
         del shuffle
         made = self._made_where(where, (a, p))
         source: Any = None
-        if hasattr(a, "shape") or isinstance(a, Sequence):
-            source = _usmx.asarray(a, **({} if isinstance(a, _usmx.ndarray) else made))
+        if _is_scalar(a):
+            length = index(a)
+            if length < 0:
+                raise ValueError(f"a: expected a number that is not negative, got {a}")
+        else:
+            source = _array(a, made)
             if source.ndim == 0:
                 raise ValueError("a: expected an int or an array with dimensions, got 0 dimensions")
             axis = _axis(axis, source.ndim)
             length = source.shape[axis]
-        else:
-            length = index(a)
-            if length < 0:
-                raise ValueError(f"a: expected a number that is not negative, got {a}")
-        shape = () if size is None else _shape(size)
+        shape = () if size is None else _lengths(size)
         count = prod(shape)
         if count and not length:
             raise ValueError("a: there is nothing to choose from")
         chances = None if p is None else self._chances(p, length, made)
-        if replace:
-            order = self._chosen(length, chances, shape, made)
+        if not replace:
+            order = self._chosen_once(length, chances, count, made).reshape(shape)
+        elif not count:
+            order = _usmx.empty(shape, "int64", **made)
+        elif chances is None:
+            order = self.integers(0, length, shape, **made)
         else:
-            few = length
-            if chances is not None:
-                few = int(_sum("all")((chances > 0).astype("float64")).item())
-            if count > few:
-                raise ValueError(
-                    f"size: {count} elements are to be chosen without replacement of {few}"
-                )
-            if chances is None:
-                keys = self._keys(length, made)
-            else:
-                keys = self._make(_WEIGHTED_KEYS, "float64 p", "uint64", (chances,), length, made)
-            order = _order(keys, length)[:count].reshape(shape)
-        return order if source is None else _taken(source, order, axis, shape)
+            # As integers, whose sums are the same in every order.
+            sums = statistics.cumulative_sum((chances * 2.0**62).astype("int64"))
+            found = self.integers(0, sums[-1].item(), shape, **made)
+            order = sorting.searchsorted(sums, found, side="right")
+        return order if source is None else selection.gathered(source, order, axis)
 
     def _chances(self, p: Any, length: int, where: Where) -> _usmx.ndarray:
-        chances: Any = self._parameter("p", p, where, 0, 1)
-        if not isinstance(chances, _usmx.ndarray) or chances.shape != (length,):
-            got = getattr(chances, "shape", chances)
-            raise ValueError(f"p: expected the shape {(length,)} of what is chosen from, got {got}")
-        array: _usmx.ndarray = chances.astype("float64")
-        total: float = _sum("all")(array).item()
+        chances = _real("p", p, where)
+        if chances.shape != (length,):
+            raise ValueError(
+                f"p: expected the shape {(length,)} of what is chosen from, got {chances.shape}"
+            )
+        if statistics.any(chances < 0).item():
+            raise ValueError("p: expected chances from 0 to 1, got an array with others")
+        total: float = statistics.sum(chances).item()
         if abs(total - 1) > 1.5e-8:
             raise ValueError(f"p: expected chances with the sum 1, got the sum {total}")
-        return array
+        return chances
 
-    def _chosen(
-        self, length: int, chances: _usmx.ndarray | None, shape: tuple[int, ...], where: Where
+    def _chosen_once(
+        self, length: int, chances: _usmx.ndarray | None, count: int, where: Where
     ) -> _usmx.ndarray:
+        few = length if chances is None else selection.count_nonzero(chances).item()
+        if count > few:
+            raise ValueError(
+                f"size: {count} elements are to be chosen without replacement of {few}"
+            )
         if chances is None:
-            parameters = "int64 low, int64 last"
-            return self._make(_INTEGERS, parameters, "int64", (0, length - 1), shape, where)
-        # As integers, whose sums are the same in every order.
-        sums = _sums()((chances * 2.0**62).astype("int64"))
-        made = _usmx.empty(shape, "int64", **where)
-        if made.size:
-            _choose()(*self._reserve(made.size), sums, length, out=made)
-        return made
+            return _order(self._keys(length, where), length)[:count]
+        race = self._stream.draw("race", (chances,), None, None, None, *self._place(where))
+        return _order(race, length)[:count]
 
     def permutation(self, x: Any, axis: int = 0, **where: Unpack[Where]) -> _usmx.ndarray:
         """A copy of an array in a random order along an axis, or ``arange(x)`` in one.
@@ -1353,15 +988,16 @@ class Generator:
         Every order has the same chance, but for equal keys of 64 bits.
         """
         made = self._made_where(where, (x,))
-        if not hasattr(x, "shape") and not isinstance(x, Sequence):
+        if _is_scalar(x):
             length = index(x)
             if length < 0:
                 raise ValueError(f"x: expected a number that is not negative, got {x}")
             return _order(self._keys(length, made), length)
-        source: Any = _usmx.asarray(x, **({} if isinstance(x, _usmx.ndarray) else made))
+        source = _array(x, made)
         axis = _axis(axis, source.ndim)
         length = source.shape[axis]
-        return _taken(source, _order(self._keys(length, made), length), axis, (length,))
+        order = _order(self._keys(length, made), length)
+        return selection.gathered(source, order, axis)
 
     def permuted(
         self,
@@ -1377,18 +1013,17 @@ class Generator:
         given, which may be `x`.
         """
         made = self._made_where(where, (x,))
-        source: Any = _usmx.asarray(x, **({} if isinstance(x, _usmx.ndarray) else made))
+        source = _array(x, made)
         if axis is None:
-            flat = source.copy().reshape(-1)
-            order = _order(self._keys(flat.size, made), flat.size)
-            result = _taken(flat, order, 0).reshape(source.shape)
+            flat = source.reshape(-1)
+            result = selection.gathered(flat, _order(self._keys(flat.size, made), flat.size), 0)
+            result = result.reshape(source.shape)
         else:
             axis = _axis(axis, source.ndim)
-            others = [k for k in range(source.ndim) if k != axis]
-            moved = source.transpose((*others, axis))
-            order = _order(self._keys(source.size, made), source.shape[axis])
-            result = _taken(moved, order, source.ndim - 1)
-            result = result.transpose([(*others, axis).index(k) for k in range(source.ndim)])
+            moved = manipulation.moveaxis(source, axis, -1)
+            order = _order(self._keys(source.size, made), source.shape[axis]).reshape(moved.shape)
+            result = selection.take_along_axis(moved, order, -1)
+            result = manipulation.moveaxis(result, -1, axis)
         if out is None:
             return result
         out[...] = result
@@ -1401,15 +1036,6 @@ class Generator:
                 f"x: expected a usmx.ndarray, got {type(x).__name__}; permutation() makes a copy"
             )
         x[...] = self.permutation(x, axis)
-
-
-@cache
-def _sums() -> _usmx.ScanKernel:
-    return _usmx.ScanKernel("int64 x", "int64 y", "x", "a + b")
-
-
-#: The types of the results -> their names in C++.
-_C = {"float32": "float", "float64": "double"}
 
 
 def default_rng(

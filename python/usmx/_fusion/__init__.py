@@ -101,6 +101,7 @@ class Fused(_usmx._FusedCall):
             # Called by a fused function, which it becomes part of.
             if any(one is not None for one in (out, queue, depends_on)):
                 raise SeveralKernels(f"{self._name} is called with out=, queue= or depends_on=")
+            self._check_rounding((*args, *keywords.values()))
             return self._function(*args, **keywords)
         as_given = args
         words: tuple[str, ...] = ()
@@ -158,6 +159,17 @@ class Fused(_usmx._FusedCall):
         if args is as_given and traced.takes_arguments_as_they_are and now.captured is not None:
             self._remember(args, traced.kernel)
         return traced(args, passed, out, queue, depends_on)
+
+    def _check_rounding(self, values: tuple[Any, ...]) -> None:
+        """A function that may round otherwise than the one that calls it is a kernel of its own:
+        a kernel is compiled in one way."""
+        program = next(one.program for one in values if isinstance(one, (Symbol, Reduced)))
+        for name, mine, theirs in (
+            ("contract", self._rounding[0], program.contract),
+            ("driver_math", self._rounding[1], program.driver_math),
+        ):
+            if mine and not theirs:
+                raise SeveralKernels(f"{self._name} is fused with {name}=True")
 
     def _generation(self) -> _Generation:
         """The kernels that were made while the function read what it reads now."""

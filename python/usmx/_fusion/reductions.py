@@ -30,6 +30,7 @@ class Reduced:
     def __init__(self, name: str, value: Symbol, result: np.dtype[Any], axis: Any, keep: bool):
         self.name = name
         self.value = value
+        self.program = value.program
         self.result = result
         self.axis = axis
         self.keepdims = keep

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import _usmx
 from .._usmx import RawKernel, ndarray
-from . import _transforms, statistics
+from . import statistics
 from ._common import empty_at, kind_of
 from ._matrices import (
     LinAlgError,
@@ -31,7 +31,7 @@ from ._matrices import (
     svd_by_tall,
 )
 from .elementwise import imag, real, sqrt, where
-from .linear_algebra import diagonals, matmul, matrix_transpose, tiles
+from .linear_algebra import diagonals, matmul, matrix_transpose
 from .manipulation import broadcast_shapes, stack
 
 _CPP = {
@@ -480,5 +480,9 @@ def lstsq_by(svd: Callable[..., Singular]) -> Callable[..., Any]:
 
 
 lstsq = lstsq_by(svd)
-product = tiles
-transform = _transforms.by(_transforms.lines)
+transform = _usmx._transform
+
+
+def product(_a: ndarray, _b: ndarray, _made: ndarray) -> bool:
+    """False: what asks for the row launches the kernel itself (`src/algorithm/matmul.cpp`)."""
+    return False

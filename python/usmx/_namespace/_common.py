@@ -33,6 +33,11 @@ def as_array(x: Any, like: ndarray | None = None) -> ndarray:
     return _usmx.asarray(x, usm_type=kind_of(like), queue=like.queue)
 
 
+def are_records(x: Any) -> bool:
+    """Whether an argument is an array of ours with records."""
+    return isinstance(x, ndarray) and x.dtype.names is not None
+
+
 def place_of(values: Iterable[Any]) -> dict[str, Any]:
     """Where results of arguments go: the queue of the first array of ours, in the kind of all.
 
@@ -134,6 +139,21 @@ def default_float(queue: Any, *, is_complex: bool = False) -> str:
 def along(axis: int, item: Any) -> tuple[Any, ...]:
     """The key that has an item for one axis, counted from 0, and all of the others."""
     return (*(slice(None) for _ in range(axis)), item)
+
+
+def to_integer(value: Any, name: str) -> int:
+    """An argument that is a length or a number of things.
+
+    Raises
+    ------
+    TypeError
+        It is something else.
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        what = f"{name}: {value!r} ({type(value).__name__})"
+        raise TypeError(f"{what}; expected an integer") from None
 
 
 def to_axis(axis: Any, rank: int, name: str = "axis") -> int:

@@ -106,6 +106,11 @@ def of(function: str, x: ndarray, work: int) -> Any:
     return found.load()
 
 
+def product(a: ndarray, b: ndarray, made: ndarray, work: int) -> bool:
+    """``made = a @ b`` of matrices that broadcast; False if kernels do it, which C++ launches."""
+    return of("product", made, work).product(a, b, made) is not False
+
+
 @contextmanager
 def use_library(name: str, *, tf32: bool = False) -> Iterator[None]:
     """Choose who computes decompositions, products of matrices and Fourier transforms.
@@ -124,6 +129,11 @@ def use_library(name: str, *, tf32: bool = False) -> Iterator[None]:
         With ``"nvidia"``: whether products of float32 and complex64 may be computed on tensor cores
         in TF32, with 10 binary digits of the 23 that float32 has: several times faster. Never
         without being asked for.
+
+    Returns
+    -------
+    context manager
+        The choice holds inside its ``with`` block.
 
     Raises
     ------

@@ -31,6 +31,9 @@ class LinAlgError(np.linalg.LinAlgError):
         with_link(self)
 
 
+LinAlgError.__module__ = "usmx.linalg"  # where users find it, and tracebacks and pickles name it
+
+
 # --- arguments -----------------------------------------------------------------------------------
 
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from math import prod
 from pathlib import Path
 from typing import Any
 
 from .. import _usmx
 from .._usmx import ndarray
-from . import _matrices, _transforms
+from . import _matrices
 from ._common import empty_at
 from .creation import tril, triu
-from .linear_algebra import matrix_transpose, stacked
+from .linear_algebra import matrix_transpose
 
 
 @cache
@@ -47,10 +48,20 @@ def product(a: ndarray, b: ndarray, made: ndarray) -> None:
     shape, dtype = made.shape[:-2], made.dtype
     turned = [x.dtype == dtype and _is_turned(x) for x in (a, b)]
     (left, step_a), (right, step_b) = (
-        stacked(matrix_transpose(x) if is_turned else x, shape, dtype)
+        _stacked(matrix_transpose(x) if is_turned else x, shape, dtype)
         for x, is_turned in zip((a, b), turned, strict=True)
     )
     _usmx._OneMKL.multiply(left, turned[0], step_a, right, turned[1], step_b, made)
+
+
+def _stacked(x: ndarray, shape: tuple[int, ...], dtype: Any) -> tuple[ndarray, int]:
+    """Contiguous matrices of a type, and the distance between them: 0 if there is one for all."""
+    is_one = prod(x.shape[:-2]) == 1
+    if not is_one and x.shape[:-2] != shape:
+        x = _usmx.broadcast_to(x, (*shape, *x.shape[-2:]))
+    if x.dtype != dtype or not x.flags.c_contiguous:
+        x = _matrices.contiguous(x, dtype)
+    return x, 0 if is_one else x.shape[-2] * x.shape[-1]
 
 
 def _is_turned(x: ndarray) -> bool:
@@ -81,11 +92,4 @@ def _svd_of_tall(a: ndarray, vectors: bool, full: bool) -> _matrices.Singular:
 svd = _matrices.svd_by_tall(_svd_of_tall)
 
 
-def lines(x: ndarray, inverse: bool, scale: float) -> ndarray:
-    """The transform of each line of a contiguous complex array, times a factor."""
-    made = empty_at(x, x.shape)
-    _usmx._OneMKL.transform(x, made, inverse, scale)
-    return made
-
-
-transform = _transforms.by(lines)
+transform = _usmx._OneMKL.transform

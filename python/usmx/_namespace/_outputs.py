@@ -48,7 +48,7 @@ def to_out(out: Any) -> ndarray | None:
         (out,) = out
     if out is None or isinstance(out, ndarray):
         return out
-    raise TypeError(f"out: is of type {type(out).__name__}; expected an usmx.ndarray")
+    raise TypeError(f"out: is of type {type(out).__name__}; expected a usmx.ndarray")
 
 
 def check_out(out: ndarray, shape: tuple[int, ...], dtype: Any, casting: str) -> None:

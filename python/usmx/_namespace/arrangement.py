@@ -48,6 +48,8 @@ def apply_along_axis(
         The axis along which lines lie.
     arr : array
         The elements.
+    *args, **kwargs : optional
+        What the function gets after the line.
 
     Returns
     -------

@@ -3,12 +3,20 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 from .. import _usmx
 from .._usmx import ndarray
-from ._common import as_array, as_arrays, default_float, empty_at, imported, kind_of, to_axis
+from ._common import (
+    as_array,
+    as_arrays,
+    default_float,
+    empty_at,
+    imported,
+    kind_of,
+    to_axis,
+    to_integer,
+)
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike, DeviceLike, DTypeLike, NumpyArray, QueueLike, UsmKind
@@ -103,9 +111,9 @@ def eye(
     [[0., 1., 0.],
      [0., 0., 1.]]
     """
-    rows = operator.index(N)
-    columns = rows if M is None else operator.index(M)
-    shift = operator.index(k)
+    rows = to_integer(N, "N")
+    columns = rows if M is None else to_integer(M, "M")
+    shift = to_integer(k, "k")
     if order == "F":
         where_is = {"usm_type": usm_type, "device": device, "queue": queue}
         return eye(columns, rows, -shift, dtype, **where_is).T  # type: ignore[arg-type]
@@ -187,7 +195,7 @@ def linspace(
     >>> print(usmx.linspace(0, 1, 5))
     [  0., 0.25,  0.5, 0.75,   1.]
     """
-    count = operator.index(num)
+    count = to_integer(num, "num")
     if count < 0:
         raise ValueError(f"num: {count}; expected 0 or more")
     for name, value in (("start", start), ("stop", stop)):
@@ -383,7 +391,7 @@ def tril(m: ArrayLike, k: int = 0) -> ndarray:
     [[1., 0., 0.],
      [1., 1., 0.]]
     """
-    return _triangle(m, operator.index(k), upper=False)
+    return _triangle(m, to_integer(k, "k"), upper=False)
 
 
 def triu(m: ArrayLike, k: int = 0) -> ndarray:
@@ -408,7 +416,7 @@ def triu(m: ArrayLike, k: int = 0) -> ndarray:
     [[1., 1., 1.],
      [0., 1., 1.]]
     """
-    return _triangle(m, operator.index(k), upper=True)
+    return _triangle(m, to_integer(k, "k"), upper=True)
 
 
 def tri(
@@ -437,7 +445,7 @@ def diag(v: ArrayLike, k: int = 0) -> ndarray:
      [0, 2]]
     """
     v = as_array(v)
-    shift = operator.index(k)
+    shift = to_integer(k, "k")
     if v.ndim == 2:
         from .indexing import gather
 

@@ -71,11 +71,32 @@ class Explanation:
         lines = [f"{len(self.kernels)} kernel{'s'[: len(self.kernels) != 1]}, {total} bytes saved"]
         for number, k in enumerate(self.kernels):
             lines.append(
-                f"k{number}: {k.operations} operations on {k.shape}, reads {k.bytes_read} bytes, "
+                f"k{number}: {_operations(k)} on {k.shape}, reads {k.bytes_read} bytes, "
                 f"writes {k.bytes_written}"
             )
             lines += [f"    {line}" for line in k.text.splitlines()]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        if not self.kernels:
+            return f"<div>{escape(str(self))}</div>"
+        left = " style='text-align:left'"
+        names = ("shape", "operations", "bytes read", "written", "saved")
+        head = f"<th{left}>kernel</th>" + "".join(f"<th>{name}</th>" for name in names)
+        body = ""
+        for k in self.kernels:
+            moved = [f"{n:,}" for n in (k.bytes_read, k.bytes_written, k.bytes_saved)]
+            cells = "".join(
+                f"<td>{escape(str(one))}</td>" for one in (k.shape, k.operations, *moved)
+            )
+            body += f"<tr><td{left}><pre>{escape(k.text)}</pre></td>{cells}</tr>"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _operations(kernel: PlannedKernel) -> str:
+    return f"{kernel.operations} operation{'s'[: kernel.operations != 1]}"
 
 
 def explain(x: _usmx.ndarray, /) -> Explanation:

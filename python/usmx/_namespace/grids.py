@@ -3,12 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 from .. import _usmx
 from .._usmx import ndarray
-from ._common import as_array, as_arrays, kind_of, to_shape
+from ._common import as_array, as_arrays, kind_of, to_integer, to_shape
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike, DTypeLike, ShapeLike
@@ -216,7 +215,7 @@ def diag_indices(n: int, ndim: int = 2, **place: Any) -> tuple[ndarray, ...]:
     [[5., 0.],
      [0., 5.]]
     """
-    line = _usmx.arange(operator.index(n), **place)
+    line = _usmx.arange(to_integer(n, "n"), **place)
     return (line,) * ndim
 
 
@@ -239,8 +238,8 @@ def diag_indices_from(arr: ndarray) -> tuple[ndarray, ...]:
 def _triangle(upper: bool, n: int, k: int, m: int | None, place: dict[str, Any]) -> Any:
     from .selection import nonzero
 
-    rows = operator.index(n)
-    columns = rows if m is None else operator.index(m)
+    rows = to_integer(n, "n")
+    columns = rows if m is None else to_integer(m, "m")
     row = _usmx.arange(rows, **place)[:, None]
     column = _usmx.arange(columns, **place)[None, :]
     return nonzero(column - row >= k if upper else column - row <= k)
@@ -336,5 +335,5 @@ def mask_indices(n: int, mask_func: Any, k: Any = 0) -> Any:
     """
     from .selection import nonzero
 
-    rows = operator.index(n)
+    rows = to_integer(n, "n")
     return nonzero(mask_func(_usmx.ones((rows, rows), "int8"), k) != 0)

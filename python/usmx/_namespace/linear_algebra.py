@@ -1,51 +1,22 @@
-"""Products of matrices, vectors and arrays: in tiles by a kernel, or as sums of products."""
+"""Products of matrices, vectors and arrays, all made of those of `src/algorithm/matmul.cpp`."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from math import prod
 from operator import index
 from typing import Any
 
 from .. import _usmx
-from . import _libraries
 from ._common import as_array, as_arrays, empty_at, kind_of, to_axes, to_axis
 from ._joint import in_kind
 from ._outputs import to_out, written
-from ._types import is_bfloat16, sum_type
-from .data_types import result_type
-from .manipulation import broadcast_shapes
 
 __all__ = [
     "cross", "diagonal", "dot", "inner", "kron", "matmul", "matrix_transpose", "matvec", "outer",
     "tensordot", "vdot", "vecdot", "vecmat",
 ]  # fmt: skip
-
-#: Of a type of elements, its name in C++ and that of its sums.
-_TYPES = {
-    "b": ("int8_t", "int8_t"),
-    "h": ("int16_t", "int16_t"),
-    "i": ("int32_t", "int32_t"),
-    "l": ("int64_t", "int64_t"),
-    "q": ("int64_t", "int64_t"),
-    "B": ("uint8_t", "uint8_t"),
-    "H": ("uint16_t", "uint16_t"),
-    "I": ("uint32_t", "uint32_t"),
-    "L": ("uint64_t", "uint64_t"),
-    "Q": ("uint64_t", "uint64_t"),
-    "e": ("half", "float"),
-    "E": ("usmx::bfloat16", "float"),
-    "f": ("float", "float"),
-    "d": ("double", "double"),
-    "F": ("usmx::complex<float>", "usmx::complex<float>"),
-    "D": ("usmx::complex<double>", "usmx::complex<double>"),
-}
-#: Rows and columns of a tile, as in kernels/matrix_product.hpp.
-_TILE = 64
-#: Rows and columns from which on tiles are faster than sums of products.
-_SMALL = 16
 
 
 def _checked(x: Any, name: str) -> _usmx.ndarray:
@@ -67,82 +38,6 @@ def _both(x1: Any, x2: Any, least: tuple[int, int] = (0, 0)) -> list[_usmx.ndarr
         if x.ndim < count:
             raise ValueError(f"{name}: has {x.ndim} dimensions; expected at least {count}")
     return made
-
-
-def _sum_of_products(a: _usmx.ndarray, b: _usmx.ndarray, axis: int) -> _usmx.ndarray:
-    axis %= max(a.ndim, b.ndim)
-    own: Any = None
-    if is_bfloat16(a.dtype) or is_bfloat16(b.dtype):  # a product of two has 16 digits
-        own = result_type(a, b)
-        a, b = a.astype("float32"), b.astype("float32")
-    product = a * b
-    if own is None:
-        own = product.dtype
-    if own.kind == "f" and own == product.dtype:
-        made = _usmx._reduced("sum", product, axis, False)
-        if made is not None:
-            return made
-    if own.kind == "b":
-        return _usmx._reduce(product, own, own, reduce="a || b", identity="false", axes=(axis,))
-    value = sum_type(own)
-    return _usmx._reduce(product, value, own, reduce="a + b", identity="0", axes=(axis,))
-
-
-@cache
-def _tile_kernel(char: str) -> _usmx.RawKernel:
-    number, total = _TYPES[char]
-    return _usmx.RawKernel(
-        '#include "usmx/matrix_product.hpp"\n'
-        f"using T = {number};\nusing Sum = {total};\n"
-        f"USMX_KERNEL(1) product({number} const* a, {number} const* b, {number}* c, int64_t n, "
-        "int64_t length, int64_t m, int64_t step_a, int64_t step_b) {\n"
-        "  using namespace usmx::matrix_product;\n"
-        "  usmx::local<Sum[depth][columns]> second;\n"
-        "  tile<T, Sum>(second.get(), a, b, c, n, length, m, step_a, step_b);\n}\n",
-        "product",
-        contract=True,
-    )
-
-
-def _product(a: _usmx.ndarray, b: _usmx.ndarray) -> _usmx.ndarray:
-    dtype = result_type(a, b)
-    shape = broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.ndim > 2 or b.ndim > 2 else ()
-    n, length, m = *a.shape[-2:], b.shape[-1]
-    made = empty_at(a, (*shape, n, m), dtype, b)
-    if not made.size:
-        return made
-    if not length:
-        made[...] = 0
-        return made
-    _libraries.of("product", made, n * length * m).product(a, b, made)
-    return made
-
-
-def tiles(a: _usmx.ndarray, b: _usmx.ndarray, made: _usmx.ndarray) -> None:
-    """``made = a @ b`` of matrices that broadcast, by a kernel: equal bits from run to run."""
-    shape, dtype = made.shape[:-2], made.dtype
-    left, step_a = stacked(a, shape, dtype)
-    right, step_b = stacked(b, shape, dtype)
-    n, length, m = *a.shape[-2:], b.shape[-1]
-    groups = prod(shape) * -(-n // _TILE) * -(-m // _TILE)
-    _tile_kernel(dtype.char)[groups * _TILE, (_TILE,)](
-        left, right, made, n, length, m, step_a, step_b
-    )
-
-
-def stacked(x: _usmx.ndarray, shape: tuple[int, ...], dtype: Any) -> tuple[_usmx.ndarray, int]:
-    """Contiguous matrices of a type, and the distance between them: 0 if there is one for all."""
-    if prod(x.shape[:-2]) == 1:
-        step = 0
-    else:
-        step = x.shape[-2] * x.shape[-1]
-        if x.shape[:-2] != shape:
-            x = _usmx.broadcast_to(x, (*shape, *x.shape[-2:]))
-    if x.dtype != dtype or not x.flags.c_contiguous:
-        copy = empty_at(x, x.shape, dtype)
-        copy[...] = x
-        x = copy
-    return x, step
 
 
 def matmul(
@@ -183,28 +78,7 @@ def matmul(
 
         return product("matmul", matmul, x1, x2, out, keywords)
     a, b = _both(x1, x2)
-    for name, x in (("x1", a), ("x2", b)):
-        if x.ndim == 0:
-            raise ValueError(f"{name}: has no dimensions; expected at least one")
-    row, column = a.ndim == 1, b.ndim == 1
-    length = b.shape[-1 if column else -2]
-    if a.shape[-1] != length:
-        raise ValueError(
-            f"x2: has shape {b.shape}, expected {a.shape[-1]} where it has {length}, because x1 "
-            f"has shape {a.shape}"
-        )
-    left = a[None, :] if row else a
-    right = b[:, None] if column else b
-    if a.dtype.kind != "b" or b.dtype.kind != "b":
-        n, m = left.shape[-2], right.shape[-1]
-        if n > 1 and m > 1 and max(n, m) >= _SMALL:
-            return _product(left, right)
-    # (..., n, 1, k) times (..., 1, m, k)
-    turned = matrix_transpose(right)
-    made = _sum_of_products(left[..., :, None, :], turned[..., None, :, :], -1)
-    if row:
-        made = made[..., 0, :]
-    return made[..., 0] if column else made
+    return _usmx._matmul(a, b)
 
 
 def matmul_operator(x1: Any, x2: Any) -> Any:
@@ -259,7 +133,22 @@ def matmul_in_place(x1: Any, x2: Any) -> Any:
 
 
 def matrix_transpose(x: _usmx.ndarray, /) -> _usmx.ndarray:
-    """Exchange the last two axes: a view. ValueError of fewer dimensions.
+    """Exchange the last two axes.
+
+    Parameters
+    ----------
+    x : array
+        Of shape (..., m, n).
+
+    Returns
+    -------
+    ndarray
+        A view of shape (..., n, m).
+
+    Raises
+    ------
+    ValueError
+        Fewer than two dimensions.
 
     Examples
     --------
@@ -346,6 +235,11 @@ def vecdot(
     out, **keywords : optional
         As those of `matmul`.
 
+    Returns
+    -------
+    ndarray
+        Of the shape to which the arrays broadcast, without `axis`.
+
     Raises
     ------
     ValueError
@@ -362,25 +256,25 @@ def vecdot(
 
         return product("vecdot", vecdot, x1, x2, out, {"axis": axis, **keywords})
     a, b = _both(x1, x2)
-    if axis >= 0:
-        from .ufunc_arguments import product
-
-        return product("vecdot", vecdot, a, b, None, {"axis": axis})
     for x in (a, b):
         to_axis(axis, x.ndim)
-    if a.shape[axis] != b.shape[axis]:
-        raise ValueError(
-            f"x2: has length {b.shape[axis]} along axis {axis}, x1 has {a.shape[axis]}"
-        )
-    if a.dtype.kind == "c":
-        from .elementwise import conj
-
-        a = conj(a)
-    return _sum_of_products(a, b, axis)
+    return _usmx._vecdot(a, b, index(axis))
 
 
 def outer(a: _usmx.ndarray, b: _usmx.ndarray, out: _usmx.ndarray | None = None) -> _usmx.ndarray:
     """Multiply each element of a vector with each of another one.
+
+    Parameters
+    ----------
+    a, b : array
+        Of m and of n elements; other shapes are taken for vectors.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of shape (m, n).
 
     Examples
     --------

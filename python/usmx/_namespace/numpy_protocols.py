@@ -184,6 +184,32 @@ def _shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     return shares_memory(a, b, max_work)
 
 
+def _eigenvalues(values: _usmx.ndarray, matrix: _usmx.ndarray) -> _usmx.ndarray:
+    """Of a real matrix NumPy 2.5 gives complex numbers; before, real ones if all of them are."""
+    from numpy import __version__
+    from numpy.lib import NumpyVersion
+
+    from .polynomials import real_if_all_are
+
+    return values if NumpyVersion(__version__) >= "2.5.0" else real_if_all_are(values, matrix)
+
+
+def _eigvals(a: Any) -> Any:
+    import usmx
+
+    x = _usmx_arrays((a,))[0]
+    return _eigenvalues(usmx.linalg.eigvals(x), x)
+
+
+def _eig(a: Any) -> Any:
+    import usmx
+
+    x = _usmx_arrays((a,))[0]
+    values, vectors = made = usmx.linalg.eig(x)
+    found = _eigenvalues(values, x)
+    return made if found is values else type(made)(found, vectors.real.copy())
+
+
 #: Functions of NumPy's that are attributes, methods or other functions here.
 _OTHERS: dict[str, Callable[..., Any]] = {
     "broadcast_arrays": _broadcast_arrays,
@@ -194,6 +220,9 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "zeros_like": _usmx.zeros_like,
     "copy": lambda a, order="K", subok=False: a.copy(order),
     "copyto": _copyto,
+    # The standard's are complex for all elements.
+    "linalg.eig": _eig,
+    "linalg.eigvals": _eigvals,
     "fix": lambda x, out=None: _usmx.Operation("trunc")(x, out=out),
     "may_share_memory": _shares_memory,
     "shares_memory": _shares_memory,
@@ -233,7 +262,7 @@ def array_function(like: Any, function: Any, types: Any, args: Any, keywords: An
     places, names = fitted(function, own, args, keywords)
     out = names.get("out")
     if out is not None and not isinstance(out, _usmx.ndarray):
-        raise TypeError(f"np.{name}: out is of type {type(out).__name__}; expected an usmx.ndarray")
+        raise TypeError(f"np.{name}: out is of type {type(out).__name__}; expected a usmx.ndarray")
     try:
         return own(*places, **names)
     except TypeError as error:
@@ -257,7 +286,7 @@ def _here(function: Any) -> tuple[str, Any, Any]:
     name = name.removeprefix("lib.stride_tricks.")
     module, _, last = name.rpartition(".")
     if module in ("linalg", "fft"):
-        return name, None, getattr(getattr(usmx, module), last, None)
+        return name, _OTHERS.get(name), getattr(getattr(usmx, module), last, None)
     return name, _OTHERS.get(name), getattr(usmx, name) if name in WHERE else None
 
 

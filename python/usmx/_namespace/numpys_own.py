@@ -27,7 +27,38 @@ SAME = frozenset(
         "seterrcall", "signedinteger", "typecodes", "ufunc", "unsignedinteger",
     }
 )  # fmt: skip
-NAMES = frozenset({*TYPES, *CONSTANTS, *SAME, "frompyfunc", "may_share_memory", "shares_memory"})
+NAMES = frozenset(
+    {*TYPES, *CONSTANTS, *SAME, "frompyfunc", "lib", "may_share_memory", "shares_memory"}
+)
+
+
+class _StrideTricks:
+    """``numpy.lib.stride_tricks``, which xarray asks for windows; CuPy has it too."""
+
+    def __getattr__(self, name: str) -> Any:
+        import usmx
+
+        if name in ("broadcast_arrays", "broadcast_shapes", "broadcast_to", "sliding_window_view"):
+            return getattr(usmx, name)
+        more = ""
+        if name == "as_strided":
+            more = (
+                " here, because strides of usmx count elements; usmx.sliding_window_view and slices"
+                " are views"
+            )
+        raise AttributeError(f"usmx.lib.stride_tricks has no {name!r}{more}")
+
+
+class _Lib:
+    """``numpy.lib``: the part of it that programs use with other arrays too."""
+
+    stride_tricks = _StrideTricks()
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"usmx.lib has no {name!r}; it has stride_tricks")
+
+
+lib = _Lib()
 
 
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:

@@ -172,6 +172,16 @@ def _check_numbers(numbers: Any, type_: Any, given: Any) -> None:
             raise OverflowError(f"constant_values: {given!r} does not fit into {type_}")
 
 
+def _check_keywords(mode: str, given: dict[str, Any]) -> None:
+    for name in given:
+        if name not in KEYWORDS[mode]:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, ("mode", *KEYWORDS[mode]), 1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            raise ValueError(f"{name}: mode {mode!r} has no such keyword{hint}")
+
+
 def _padded(array: ndarray, pad_width: Any, mode: Any, keywords: dict[str, Any]) -> ndarray:
     """The array with elements around it, in C order."""
     import numpy as np
@@ -184,9 +194,7 @@ def _padded(array: ndarray, pad_width: Any, mode: Any, keywords: dict[str, Any])
     if mode not in KEYWORDS:
         modes = ", ".join(map(repr, KEYWORDS))
         raise ValueError(f"mode: {mode!r}; expected a function or one of {modes}")
-    for name in keywords:
-        if name not in KEYWORDS[mode]:
-            raise ValueError(f"{name}: mode {mode!r} has no such keyword")
+    _check_keywords(mode, keywords)
     constant_values = keywords.get("constant_values", 0)
     if isinstance(pad_width, dict):  # of some axes
         pairs = np.zeros((array.ndim, 2), np.int64)

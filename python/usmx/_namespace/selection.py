@@ -222,7 +222,7 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None = -
      [5., 0.]]
     """
     if not isinstance(arr, ndarray):
-        raise TypeError(f"arr: is of type {type(arr).__name__}; expected an usmx.ndarray to change")
+        raise TypeError(f"arr: is of type {type(arr).__name__}; expected a usmx.ndarray to change")
     if axis is None:
         arr, axis = arr.reshape(-1, copy=False), 0
     into, at, shape = _along(arr, indices, axis)
@@ -271,7 +271,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise", *, axis: int | None =
     [10,  1, 20,  3]
     """
     if not isinstance(a, ndarray):
-        raise TypeError(f"a: is of type {type(a).__name__}; expected an usmx.ndarray to change")
+        raise TypeError(f"a: is of type {type(a).__name__}; expected a usmx.ndarray to change")
     if axis is not None:
         at = to_axis(axis, a.ndim)
         chosen = _indices_for(a, ind, a.shape[at], at, mode)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from math import prod
 from typing import Any, NamedTuple, SupportsIndex
 
 from .. import _usmx
 from .._usmx import ElementwiseKernel, ndarray
 from . import indexing
-from ._common import as_array, as_arrays, empty_at, to_axis
+from ._common import are_records, as_array, as_arrays, empty_at, to_axis
 from .sorting import INCLUDE, argsort, sort, sortable
 
 __all__ = [
@@ -240,7 +241,7 @@ def unique(
     Parameters
     ----------
     ar : array
-        Of any type of numbers.
+        Of any type of numbers, or records.
     return_index, return_inverse, return_counts : bool, optional
         Whether the arrays that `unique_all` describes follow, in this order.
     axis : int, optional
@@ -265,8 +266,12 @@ def unique(
     if axis is not None and as_array(ar).ndim == 1:
         to_axis(axis, 1)
         axis = None  # of one dimension, NaN can be equal
-    found = _find(ar, equal_nan, return_index or return_inverse, axis)
-    results = [found.values]
+    if axis is None and are_records(ar):
+        found = _find(import_module(".records", __package__).ranks(ar), equal_nan, True, None)
+        results = [ar.reshape(-1)[found.indices]]
+    else:
+        found = _find(ar, equal_nan, return_index or return_inverse, axis)
+        results = [found.values]
     if return_index:
         results.append(found.indices)
     if return_inverse:

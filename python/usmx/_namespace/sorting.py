@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, Literal, SupportsIndex
 
 from .. import _usmx
 from .._usmx import ndarray
-from ._common import as_array, kind_of, to_axis, to_shape
+from ._common import are_records, as_array, kind_of, to_axis, to_shape
 
 __all__ = ["argpartition", "argsort", "partition", "searchsorted", "sort"]
 
@@ -30,8 +31,13 @@ def sortable(x: Any, name: str = "x") -> ndarray:
     return a
 
 
-def _check_kind(kind: str | None, order: Any) -> None:
-    if order is not None:
+def _records() -> Any:
+    """The module that orders records by what is here."""
+    return import_module(".records", __package__)
+
+
+def _check_kind(kind: str | None, order: Any, of_records: bool = False) -> None:
+    if order is not None and not of_records:
         raise ValueError(
             f"order: {order!r}; expected None, because arrays of numbers have no fields"
         )
@@ -43,7 +49,7 @@ def sort(
     a: ndarray,
     axis: SupportsIndex | None = -1,
     kind: str | None = None,
-    order: None = None,
+    order: str | Sequence[str] | None = None,
     *,
     descending: bool = False,
     stable: bool | None = True,
@@ -54,11 +60,13 @@ def sort(
     ----------
     a : array
         Of any type of numbers. Complex ones are ordered by their real parts, equal ones of these
-        by their imaginary parts.
+        by their imaginary parts. Records are ordered by their fields.
     axis : int, optional
         None sorts all elements in one dimension.
-    kind, order : optional
-        As NumPy's; they change nothing.
+    kind : optional
+        As NumPy's; it changes nothing.
+    order : str or sequence of str, optional
+        The fields of records that count first; the others follow in their order.
     descending : bool, optional
         Whether the largest element comes first. NaN is at the end in both directions.
     stable : bool, optional
@@ -81,7 +89,10 @@ def sort(
     [[1, 3],
      [2, 5]]
     """
-    _check_kind(kind, order)
+    _check_kind(kind, order, are_records(a))
+    if are_records(a):
+        made: ndarray = _records().sort(a, axis, order, descending)
+        return made
     if axis is None:
         a, axis = sortable(a).reshape(-1), 0
     values: ndarray = _usmx._sort(a, axis, bool(descending), True, False)
@@ -92,7 +103,7 @@ def argsort(
     a: ndarray,
     axis: SupportsIndex | None = -1,
     kind: str | None = None,
-    order: None = None,
+    order: str | Sequence[str] | None = None,
     *,
     descending: bool = False,
     stable: bool | None = True,
@@ -108,7 +119,10 @@ def argsort(
     >>> print(usmx.argsort(usmx.asarray([30, 10, 20])))
     [1, 2, 0]
     """
-    _check_kind(kind, order)
+    _check_kind(kind, order, are_records(a))
+    if are_records(a):
+        made: ndarray = _records().argsort(a, axis, order, descending)
+        return made
     if axis is None:
         a, axis = sortable(a).reshape(-1), 0
     places: ndarray = _usmx._sort(a, axis, bool(descending), False, True)
@@ -119,7 +133,7 @@ def sort_in_place(
     x: ndarray,
     axis: SupportsIndex = -1,
     kind: str | None = None,
-    order: None = None,
+    order: str | Sequence[str] | None = None,
     *,
     descending: bool = False,
     stable: bool | None = True,
@@ -166,7 +180,7 @@ def partition(
 
     Parameters
     ----------
-    x : array
+    a : array
         As for `sort`.
     kth : int or sequence of int
         Places along the axis; negative ones count from its end.

@@ -528,6 +528,8 @@ class FileArray(NDArrayOperatorsMixin):
             How many bins of one width, or all edges.
         range : (float, float), optional
             The outer edges. Without it the file is read twice: first for its limits.
+        progress : bool or callable, optional
+            True shows a bar of tqdm; a function is called with the bytes done and those in all.
         """
         from .._namespace.histograms import histogram
 

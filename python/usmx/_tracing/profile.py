@@ -222,6 +222,8 @@ def profile(function: Callable[..., Any] | None = None, /, *args: Any, **keyword
     >>> usmx.profile(x.sum).result.item()
     100000.0
     """
+    if function is not None and not callable(function):
+        raise TypeError(f"profile: expected a function, got {type(function).__name__}")
     made = Profile()
     if function is not None:
         from .._benchmark import finish

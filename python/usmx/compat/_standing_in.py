@@ -3,8 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import importlib.abc
 import runpy
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,41 @@ class StandsIn:
 
     def __exit__(self, *_: object) -> None:
         self.undo()
+
+
+class _MissingParts(importlib.abc.MetaPathFinder):
+    """Asked last for modules: says of those that are missing on purpose what to use.
+
+    ``from cupyx.scipy import sparse`` asks the package first, whose error Python replaces by one
+    without a reason.
+    """
+
+    def __init__(self) -> None:
+        self.parts: dict[str, str] = {}
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
+        """Nothing; the error, if it is one of these."""
+        del path, target
+        name = fullname.removeprefix("usmx.compat.")
+        if name in self.parts:
+            raise ImportError(f"{name} is not here: {self.parts[name]}", name=fullname)
+
+
+_missing_parts = _MissingParts()
+sys.meta_path.append(_missing_parts)
+
+
+def refuse(package: str, parts: Mapping[str, str]) -> None:
+    """Refuse to import parts of a package, by what to use in place of each; it has a ``__path__``.
+
+    Parameters
+    ----------
+    package : str
+        Its name in programs, `usmx.compat` has it by the same.
+    parts : mapping
+        What to use, by the names of the parts.
+    """
+    _missing_parts.parts.update({f"{package}.{name}": use for name, use in parts.items()})
 
 
 def run(usage: str) -> None:

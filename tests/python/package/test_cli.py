@@ -246,6 +246,21 @@ def test_two_major_versions_of_the_runtime_are_an_error(monkeypatch):
 
 
 @needs("cpu")
+def test_another_runtime_is_one_in_another_folder(tmp_path, monkeypatch):
+    (loaded,) = {os.path.dirname(path) for path in doctor._loaded_libraries("libsycl")}
+    other = tmp_path / "libsycl.so.9"
+    for name in ("libsycl.so.9", "libsycl.so.9.0.0-gdb.py"):
+        (tmp_path / name).write_text("")
+
+    def warnings(folder):
+        monkeypatch.setattr(doctor, "_library_path", lambda: [str(folder)])
+        return [f.text for f in doctor._runtime_library() if f.level == "warning"]
+
+    assert warnings(loaded) == []
+    (said,) = warnings(tmp_path)
+    assert f"another libsycl, {other}:" in said
+
+
 def test_an_adapter_that_cannot_be_loaded_says_why(tmp_path):
     broken = tmp_path / "libur_adapter_cuda.so.0"
     broken.write_bytes(b"not a library")
@@ -311,6 +326,33 @@ def test_the_trace_says_what_opens_the_file_that_it_wrote(tmp_path, name, viewer
         capture_output=True, text=True, timeout=120, check=True, cwd=tmp_path,
     )  # fmt: skip
     assert f"wrote {name}: open it in {viewer}\n" in result.stderr
+
+
+def test_options_of_the_trace_stand_before_the_script_or_directly_behind_it(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import sys; print(sys.argv[1:])\n")
+
+    def run(*words):
+        return subprocess.run(
+            [sys.executable, "-m", "usmx", "trace", *words],
+            capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path,
+        )  # fmt: skip
+
+    for words, given, written in [
+        (("--html", script), [], "trace.html"),
+        ((script, "--html"), [], "trace.html"),
+        ((script, "-o", "a.svg"), [], "a.svg"),
+        ((script, "--html", "--output=b.html", "x", "--html"), ["x", "--html"], "b.html"),
+        (("-o", "c.json", script, "x", "-o", "y"), ["x", "-o", "y"], "c.json"),
+        ((script, "--", "--html"), ["--html"], "trace.json"),
+        ((script, "-o", "d.json", "--", "-o", "y"), ["-o", "y"], "d.json"),
+    ]:
+        done = run(*words)
+        assert done.stdout == f"{given}\n", done.stderr
+        assert f"wrote {written}: " in done.stderr
+    refused = run(script, "-o")
+    assert refused.returncode == 2
+    assert "argument -o/--output: expected one argument" in refused.stderr
 
 
 def test_the_trace_as_a_page_is_asked_for_by_a_word(tmp_path):

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import copy
 import datetime
+import pickle
+import traceback
+from collections.abc import Hashable
 
 import numpy as np
 import pandas as pd
@@ -104,6 +107,16 @@ def test_in_looks_at_the_elements(kind):
 def test_arrays_have_no_hash_as_those_of_numpy():
     with pytest.raises(TypeError, match="unhashable"):
         hash(numbers()[0])
+    assert not isinstance(numbers(), Hashable)
+
+
+def test_errors_are_named_as_programs_name_them():
+    with pytest.raises(usmx.linalg.LinAlgError) as caught:
+        usmx.linalg.inv(usmx.ones((2, 3)))
+    line = traceback.format_exception_only(caught.value)[0]
+    assert line.startswith("usmx.linalg.LinAlgError: a: has shape (2, 3)")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is usmx.linalg.LinAlgError
 
 
 # --- what is not there yet says so
@@ -224,10 +237,48 @@ def test_series_and_frames_of_numbers_become_arrays():
     assert usmx.asarray(pd.DataFrame({"a": [1.5], "b": [2.5]})).tolist() == [[1.5, 2.5]]
 
 
-@pytest.mark.parametrize("name", ["jit"])
-def test_a_name_of_numpy_leads_to_what_there_is(name):
-    with pytest.raises(AttributeError, match=rf"no attribute '{name}'; use "):
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("jit", "use usmx.kernel"),
+        ("NaN", "use usmx.nan"),
+        ("float", "use Python's own float"),
+        ("in1d", "use usmx.isin"),
+        ("trapz", "use usmx.trapezoid"),
+        ("memmap", "use usmx.open(file), which reads a file piece by piece"),
+        ("ma", "functions of numpy.ma take x.to_numpy(), and usmx.asarray brings results back"),
+        ("datetime64", "arrays of usmx do not have dates; use x.view('int64') of NumPy's array"),
+        ("str_", "arrays of usmx do not have text"),
+        ("poly1d", "numpy.poly1d takes x.to_numpy(), and usmx.asarray brings its result back"),
+    ],
+)
+def test_a_name_of_numpy_leads_to_what_there_is(name, hint):
+    with pytest.raises(AttributeError) as caught:
         getattr(usmx, name)
+    assert str(caught.value) == f"module 'usmx' has no attribute '{name}'; {hint}"
+    assert caught.value.name is None, "Python would guess another name"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("PCG64", "; usmx.random.default_rng(seed) makes a generator"),
+        ("vonmises", "; numpy.random.vonmises gives an array of NumPy, and usmx.asarray takes it"),
+        ("nonsense", ""),
+    ],
+)
+def test_a_name_of_numpys_random_leads_to_what_there_is(name, hint):
+    with pytest.raises(AttributeError) as caught:
+        getattr(usmx.random, name)
+    assert str(caught.value) == f"module 'usmx.random' has no attribute '{name}'{hint}"
+
+
+def test_what_is_named_instead_is_there():
+    from usmx import _missing_names
+
+    for text in _missing_names._INSTEAD.values():
+        if "usmx." in text:
+            eval(text.partition("(")[0].partition(",")[0])
 
 
 def test_a_name_that_is_nothing_is_an_attribute_error():
@@ -285,6 +336,24 @@ def test_a_wrong_launch_says_what_is_right(kernel, launch, message):
         (lambda: usmx.memory.MemoryUSMShared("a"), r"str has no USM: expected a number of bytes"),
         (lambda: usmx.memory.MemoryUSMHost(3.5), r"float has no USM: expected a number of bytes"),
         (lambda: usmx.zeros((2, -1)), r"shape: \(2, -1\) has a negative length"),
+        (lambda: usmx.linspace(0, 1, 5 / 2), r"num: 2.5 \(float\); expected an integer"),
+        (lambda: usmx.eye("3"), r"N: '3' \(str\); expected an integer"),
+        (lambda: usmx.eye(3, k=0.5), r"k: 0.5 \(float\); expected an integer"),
+        (
+            lambda: usmx.random.default_rng("a"),
+            r"seed: 'a' \(str\); expected an integer",
+        ),
+        (lambda: usmx.random.default_rng([1, 0.5]), r"seed: \[1, 0.5\] \(list\); expected an int"),
+        (lambda: usmx.pad([1], 1, mod="edge"), "mod: .* no such keyword; did you mean 'mode'"),
+        (lambda: usmx.pad([1], 1, "edge", constant_values=1), "'edge' has no such keyword$"),
+        (lambda: usmx.argmax(usmx.ones(3), axis="a"), r"axis: 'a' \(str\); expected an integer"),
+        (
+            lambda: usmx.LocalMemory(3, dtyp="f4"),
+            "^usmx.LocalMemory: got an unexpected argument 'dtyp'; did you mean 'dtype'",
+        ),
+        (lambda: usmx.LocalMemory(3), "^usmx.LocalMemory: missing the argument 'dtype'"),
+        (lambda: usmx.bench(3), "bench: expected a function, got int"),
+        (lambda: usmx.profile(usmx.ones(3)), "profile: expected a function, got ndarray"),
         (lambda: usmx.zeros(3, device="custom"), r"no device matches the filter 'custom'; avail"),
     ],
 )

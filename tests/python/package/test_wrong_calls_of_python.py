@@ -42,7 +42,8 @@ def module_of(name: str) -> ModuleType | None:
 
 def is_ours(found: Any) -> bool:
     home = str(getattr(found, "__module__", None))
-    return home.startswith("usmx") and not home.startswith(OF_KERNELS)
+    is_of_kernels = home.startswith(OF_KERNELS) and not home.endswith(".local_memory")
+    return home.startswith("usmx") and not is_of_kernels
 
 
 def public() -> Iterator[tuple[str, Any, int]]:

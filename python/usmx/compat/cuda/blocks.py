@@ -17,7 +17,9 @@ _APART = frozenset({
     "cbrt", "fp16", "libdevice", "threadfence", "threadfence_block", "threadfence_system",
     "nanosleep", "ldca", "ldcg", "ldcs", "ldlu", "ldcv", "stcg", "stcs", "stwb", "stwt",
 })  # fmt: skip
-_OF_BLOCKS = frozenset(language.NAMES) - _APART
+#: With these threads wait for each other, as for a lock: those of one block would never go on.
+_OF_LOCKS = {"cas", "compare_and_swap", "exch"}
+_OF_BLOCKS = (frozenset(language.NAMES) - _APART) | _OF_LOCKS
 _KNOWN = {id(language.NAMES[name]) for name in _APART}
 #: Modules whose functions know nothing of blocks.
 _MODULES = frozenset({"math", "cmath", "operator", "numpy", "usmx.compat.cuda"})

@@ -65,6 +65,61 @@ def fuse(*args: Any, kernel_name: str | None = None) -> Any:
     return _usmx.fuse(*args) if args else _usmx.fuse
 
 
+def asarray(
+    a: Any, dtype: Any = None, order: Any = None, *, blocking: bool = False, **place: Any
+) -> _usmx.ndarray:
+    """As `usmx.asarray`, whose other arguments it takes too; it never returns before the copy.
+
+    Parameters
+    ----------
+    a, dtype, order
+        As there.
+    blocking : bool
+        Without effect.
+    **place
+        `usm_type` and others.
+    """
+    del blocking
+    if order is not None:
+        place["order"] = order
+    return _usmx.asarray(a, dtype, **place)
+
+
+asanyarray = asarray
+
+
+def array(
+    obj: Any,
+    dtype: Any = None,
+    copy: bool = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    *,
+    blocking: bool = False,
+    **place: Any,
+) -> _usmx.ndarray:
+    """As `usmx.array`; memory of the host is copied, also with `copy=False`, as CuPy does.
+
+    Parameters
+    ----------
+    obj, dtype, order, ndmin
+        As there.
+    copy : bool
+        False: an array of a device stays where it is, if its type is that.
+    subok, blocking
+        Without effect.
+    **place
+        `usm_type` and others.
+    """
+    del subok, blocking
+    is_there = hasattr(obj, "__sycl_usm_array_interface__") or hasattr(
+        obj, "__cuda_array_interface__"
+    )
+    how = None if is_there and not copy else True
+    return _usmx.array(obj, dtype, copy=how, order=order, ndmin=ndmin, **place)
+
+
 def may_share_memory(a: Any, b: Any) -> bool:
     """Whether two arrays may have bytes in common."""
     return not _usmx._usmx._KernelDispatcher._lie_apart([a, b])
@@ -96,7 +151,8 @@ def memoize(for_each_device: bool = False) -> Any:
 
 
 __all__ = [
-    "ElementwiseKernel", "RawKernel", "RawModule", "ReductionKernel", "asnumpy", "clear_memo",
+    "ElementwiseKernel", "RawKernel", "RawModule", "ReductionKernel", "array", "asanyarray",
+    "asarray", "asnumpy", "clear_memo",
     "cuda", "fft", "fromDlpack", "fuse", "get_array_module", "get_default_memory_pool",
     "get_default_pinned_memory_pool", "install", "is_available", "may_share_memory", "memoize",
     "ndarray", "random", "shares_memory", "show_config", "testing",

@@ -11,6 +11,7 @@ from typing import Any
 import usmx as _usmx
 from usmx import _explained
 
+from .._standing_in import refuse as _refuse
 from ..cuda import devices as _devices
 from ..cuda import streams as _streams
 from ..cuda.arrays import pinned_array
@@ -568,6 +569,14 @@ def profile() -> Any:
     return contextlib.nullcontext()
 
 
+def _nothing(*_: Any) -> None:
+    """Nothing: see `usmx.trace`."""
+
+
+#: ``cupy.cuda.profiler``, of which nothing is here to start.
+profiler: Any = SimpleNamespace(start=_nothing, stop=_nothing, initialize=_nothing)
+
+
 #: What only NVIDIA's devices and libraries have, and what to use.
 _REFUSED = {
     "nccl": "see usmx.ipc and mpi4py, which takes arrays of usmx",
@@ -585,6 +594,9 @@ _REFUSED = {
     "PythonFunctionAllocator": "see usmx.memory.set_resource",
     "CFunctionAllocator": "see usmx.memory.set_resource",
 }
+#: A package to `import`, which asks for its parts then.
+__path__: list[str] = []
+_refuse("cupy.cuda", _REFUSED)
 
 
 def __getattr__(name: str) -> Any:

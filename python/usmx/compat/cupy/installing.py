@@ -12,7 +12,7 @@ from .._standing_in import StandsIn
 #: Parts of the two packages that programs import by name.
 _PARTS = {
     "cupy": ("cuda", "random", "testing", "linalg", "fft"),
-    "cupy.cuda": ("runtime", "nvtx", "stream", "device", "memory", "pinned_memory"),
+    "cupy.cuda": ("runtime", "nvtx", "stream", "device", "memory", "pinned_memory", "profiler"),
     "cupyx": ("jit", "scipy", "profiler", "time", "cutensor"),
     "cupyx.scipy": ("special", "fft", "linalg"),
 }

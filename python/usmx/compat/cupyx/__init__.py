@@ -13,6 +13,7 @@ import numpy as np
 import usmx as _usmx
 from usmx import _explained
 
+from .._standing_in import refuse as _refuse
 from ..cuda.arrays import pinned_array
 from . import jit, scipy
 
@@ -111,6 +112,7 @@ _REFUSED = {
     "fallback_mode": "arrays of usmx are taken by NumPy's functions",
     "signal": "see cupyx.scipy.fft and usmx.convolve",
 }
+_refuse("cupyx", _REFUSED)
 
 
 def __getattr__(name: str) -> Any:
