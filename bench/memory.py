@@ -119,7 +119,7 @@ def replay(effort: Effort, programs: Path) -> list[Result]:
     """The allocations of a real program, replayed on other resources: ``bench/replay.cpp``."""
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.csv"
-        log = usmx.memory.LoggingResource(usmx.memory.UsmResource("device"), trace)
+        log = usmx.memory.LoggingResource(usmx.memory.UsmResource(usmx.default_usm_type()), trace)
         with usmx.memory.using(log):
             recorded_program(3 if effort.quick else 100)
         log.flush()

@@ -35,7 +35,10 @@ html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 html_static_path = ["static"]
+templates_path = ["templates"]
 html_css_files = ["site.css"]
+html_favicon = "static/favicon.svg"
+html_search_scorer = str(Path(__file__).with_name("search_order.js"))
 
 
 def copy_markdown(app: Sphinx, config: Config) -> None:
@@ -56,13 +59,16 @@ def name_markdown(
 
 
 #: What readers without a mouse or a screen need and the theme does not write: code and tables that
-#: are moved sideways get the keyboard, parameters in lines are a list, captions have a level.
+#: are moved sideways get the keyboard, parameters in lines are a list, captions have a level, and a
+#: cell without text is not a heading.
 ACCESSIBLE = (
-    ("<pre>", '<pre tabindex="0">'),
-    ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
-    ("<dl>\n<dd>", '<dl role="list">\n<dd>'),
-    ('<dd><em class="sig-param">', '<dd role="listitem"><em class="sig-param">'),
-    ('class="caption" role="heading"', 'class="caption" role="heading" aria-level="2"'),
+    (r"<pre>", r'<pre tabindex="0">'),
+    (r'<div class="table-wrapper', r'<div tabindex="0" class="table-wrapper'),
+    (r"<dl>\n((?:<dd>.*</dd>\n)+)</dl>", r'<ul class="in-lines">\n\1</ul>'),
+    (r'<dd>(<em class="sig-param">.*)</dd>', r"<li>\1</li>"),
+    (r"<thead>\n<tr[^>]*>(?:<th[^>]*><p></p></th>\n)+</tr>\n</thead>\n", r""),
+    (r'<th class="head([^"]*)"><p></p></th>', r'<td class="head\1"></td>'),
+    (r'class="caption" role="heading"', r'class="caption" role="heading" aria-level="2"'),
 )
 
 
@@ -73,7 +79,7 @@ def make_accessible(
     for part in ("body", "furo_navigation_tree"):
         for old, new in ACCESSIBLE:
             if part in context:
-                context[part] = context[part].replace(old, new)
+                context[part] = re.sub(old, new, context[part])
 
 
 def setup(app: Sphinx) -> None:
