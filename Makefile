@@ -12,18 +12,21 @@ BUILD := build/venv
 STAMPS := $(VENV)/.stamps
 # A worker for each core; PYTEST_ARGS="-k name" runs some tests, one after the other.
 PYTEST_ARGS ?= -n auto --dist worksteal
-# quick: a case of each test function at least; full: all cases. docs/testing.md
+# quick: some of the tests; pairs: every pair of parameters' values; full: all cases. docs/testing.md
 DEPTH ?= quick
 # Of `make test-device`: in the form of ONEAPI_DEVICE_SELECTOR, backend:number or backend:type.
 DEVICE ?= *:*
 # Warnings as errors, in CI.
 USMX_WERROR ?= OFF
+# ON where nothing was compiled before: CMakeLists.txt decides by whether ccache is there.
+USMX_PRECOMPILE_HEADERS ?=
 SOURCES := $(shell find include src kernels cmake python CMakeLists.txt pyproject.toml README.md tools/make_*.py \
              tools/stub_patterns.txt \
              -type f -not -name '*.pyc' 2>/dev/null)
 # One build folder serves the package, the wheel and the C++ tests, so each file is compiled once.
 PIP_WHEEL := $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation \
-               -Cbuild-dir=$(BUILD) -Ccmake.define.USMX_BUILD_TESTS=ON -Ccmake.define.USMX_WERROR=$(USMX_WERROR)
+               -Cbuild-dir=$(BUILD) -Ccmake.define.USMX_BUILD_TESTS=ON -Ccmake.define.USMX_WERROR=$(USMX_WERROR) \
+               $(addprefix -Ccmake.define.USMX_PRECOMPILE_HEADERS=,$(USMX_PRECOMPILE_HEADERS))
 
 CLANGXX ?= $(firstword $(foreach c,clang++ clang++-19 clang++-16 clang++-14,$(shell command -v $c)) clang++)
 FUZZ_SECONDS ?= 20
@@ -53,21 +56,28 @@ help: ## this list
 demo: $(STAMPS)/usmx $(STAMPS)/demo ## build, then compute on real data that several libraries share
 	$(BIN)/python examples/terrain/terrain.py
 
-test: test-cpp test-python ## each test, with some of its cases: minutes
-
+test: ## some tests of each file: minutes
+test-pairs: DEPTH = pairs
+test-pairs: ## all tests, those with parameters with every pair of values: what CI runs
 test-all: DEPTH = full
-test-all: test-cpp test-python ## all cases of all tests
+test-all: ## all cases of all tests
+# The programs of the tests are compiled while pip installs what the tests compare with.
+test test-pairs test-all: $(STAMPS)/usmx
+	+@$(MAKE) --no-print-directory -j2 test-programs $(STAMPS)/test
+	+@$(MAKE) --no-print-directory DEPTH=$(DEPTH) test-cpp test-python
 
-test-cpp: $(STAMPS)/usmx ## the C++ tests
-	cmake --build $(BUILD) --target tests/all
-	ctest --test-dir $(BUILD) -j$(JOBS) --output-on-failure --no-tests=error
+# Ninja counts cores itself; of make's jobs it would say that it cannot use them.
+test-programs: $(STAMPS)/usmx
+	MAKEFLAGS= cmake --build $(BUILD) --target tests/all
+
+test-cpp: test-programs ## the C++ tests
+	USMX_TEST_DEPTH=$(DEPTH) ctest --test-dir $(BUILD) -j$(JOBS) --output-on-failure --no-tests=error
 
 test-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests; PYTEST_ARGS="-k name" for some, DEPTH=full for all cases
 	cmake --build $(BUILD) --target tests/lab/all
 	USMX_WHEEL=$$(echo build/wheel/*.whl) $(BIN)/python -m pytest --depth=$(DEPTH) $(PYTEST_ARGS)
 
-test-simdisc: $(STAMPS)/usmx ## the C++ tests on a simulated discrete device
-	cmake --build $(BUILD) --target tests/all
+test-simdisc: test-programs ## the C++ tests on a simulated discrete device
 	USMX_SIMULATED_DEVICE=strict $(LAB) simulated \
 	  ctest --test-dir $(BUILD) -j$(JOBS) --output-on-failure --no-tests=error -LE no_device
 
@@ -196,4 +206,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-all test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-recipes test-interop bench benchmark-page numba-dpex fuzz tables notices docs lint format wheel wheels release clean
+.PHONY: help demo test test-pairs test-all test-programs test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-recipes test-interop bench benchmark-page numba-dpex fuzz tables notices docs lint format wheel wheels release clean

@@ -1,7 +1,8 @@
 """Writes the page of benchmarks from what ``make bench --json`` measured.
 
 ``python tools/benchmark_page.py docs/benchmarks.json`` writes docs/benchmarks.md: the machine and
-the versions, then a table for each rival. Figures of different runs are never in one table.
+the versions, then a table for each rival. Figures of different runs are never in one table. The
+README gets a line for each of some rivals: how many tasks, and the one in the middle.
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -12,6 +13,11 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
+README = ROOT / "README.md"
+#: What is between them in the README is written here.
+MARKS = ("<!-- figures: make benchmark-page -->\n", "<!-- end of figures -->\n")
+#: The rivals there, of those that were measured.
+SHOWN = ("dpctl", "dpnp.tensor", "dpnp", "Numba")
 
 HEAD = """# Benchmarks
 
@@ -63,6 +69,39 @@ def page(report: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
+def summary(report: dict[str, Any]) -> str:
+    """The table of the README."""
+    machine = report["machine"]
+    where = f"{machine['cores']} cores of an {machine['processor']}, {machine['date']}"
+    lines = [
+        f"Measured on {where}, usmx {machine['versions']['usmx']}; all sides of a row in one run "
+        "([all rows](docs/benchmarks.md)):\n",
+        "| compared with | less time in | the task in the middle | theirs | usmx |",
+        "|---|---|---|---:|---:|",
+    ]
+    for rival in SHOWN:
+        rows = sorted(
+            (row for row in report["rows"] if row["rival_name"] == rival),
+            key=lambda row: float(row["ratio"]),
+        )
+        if rows:
+            ahead = sum(row["ratio"] >= 1 for row in rows)
+            middle = rows[len(rows) // 2]
+            lines.append(
+                f"| {rival} | {ahead} of {len(rows)} tasks | {cell(middle['case'])} | "
+                f"{amount(middle['rival'])} | {amount(middle['ours'])} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def with_summary(readme: str, report: dict[str, Any]) -> str:
+    """The README with the table of a report."""
+    before, _, rest = readme.partition(MARKS[0])
+    _, _, after = rest.partition(MARKS[1])
+    return f"{before}{MARKS[0]}\n{summary(report)}\n{MARKS[1]}{after}"
+
+
 if __name__ == "__main__":
     given = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     PAGE.write_text(page(given), encoding="utf-8")
+    README.write_text(with_summary(README.read_text(encoding="utf-8"), given), encoding="utf-8")

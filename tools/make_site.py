@@ -12,20 +12,14 @@ import io
 import re
 import shutil
 import sys
-from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath
 
 import cpp_reference
 import python_reference
 from own_files import ROOT
+from site_pages import ALSO, LINK, page_for, prose
 
-#: Files of the repository that are pages, by the names of those.
-ALSO = {
-    "CHANGELOG.md": "changes.md",
-    "CONTRIBUTING.md": "contributing.md",
-    "SECURITY.md": "security.md",
-}
 #: The beginning of the page of an example that has no README.
 WITHOUT_README = {
     "arrow_pool": "# A memory pool for Arrow\n\nWhat Arrow computes is USM.",
@@ -46,36 +40,7 @@ LANGUAGES = {
 #: Pages that only the list of their folder links to. In the navigation, which Furo writes into each
 #: page, they would be a third of it and of the time that building takes.
 UNLISTED = re.compile(r"decisions/\d.*")
-LINK = re.compile(r"\]\(([^)\s]+)\)")
 TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```\n?", re.DOTALL)
-
-
-def page_for(path: str) -> str | None:
-    """The page of the site for a file or folder of the repository."""
-    name = PurePosixPath(path)
-    if path in ALSO:
-        return ALSO[path]
-    if name.parts[0] == "docs":
-        return "/".join(name.parts[1:])
-    if name.parts[0] == "examples" and len(name.parts) > 1:
-        return f"examples/{name.parts[1]}.md"
-    if name.parent == PurePosixPath("include/usmx"):
-        return f"reference/cpp/{name.name}.md"
-    return None
-
-
-def prose(text: str) -> Iterable[tuple[bool, str]]:
-    """The lines of a page, and whether they are outside of code."""
-    fence = ""
-    for line in text.splitlines(keepends=True):
-        mark = re.match(r"\s*(`{3,}|~{3,})", line)
-        if fence:
-            yield False, line
-            if mark and mark[1].startswith(fence):
-                fence = ""
-        else:
-            yield not mark, line
-            fence = mark[1] if mark else ""
 
 
 def with_links(text: str, file: str, page: str) -> str:
@@ -111,14 +76,25 @@ def example(folder: Path) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def command_line() -> str:
-    """A page with what the command says of itself."""
+def said_by(*arguments: str) -> str:
+    """What the command prints."""
     from usmx import cli
 
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
-        cli.main(["--help"])
-    return f"# The command usmx\n\n`usmx --help` says:\n\n```text\n{said.getvalue().strip()}\n```\n"
+        cli.main(arguments)
+    return said.getvalue().strip()
+
+
+def command_line() -> str:
+    """A page with what the command and each of its own commands say of themselves."""
+    whole = said_by("--help")
+    names = re.search(r"\{([\w,]+)\}", whole)
+    assert names is not None
+    parts = ["# The command usmx", f"`usmx --help` says:\n\n```text\n{whole}\n```"]
+    for name in names[1].split(","):
+        parts.append(f"## `usmx {name}`\n\n```text\n{said_by(name, '--help')}\n```")
+    return "\n\n".join(parts) + "\n"
 
 
 def toctree(pages: list[str]) -> str:

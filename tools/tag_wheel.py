@@ -1,6 +1,7 @@
 """Gives a wheel the platform tag that is true of it: the oldest manylinux that its symbols allow.
 
 ``python tools/tag_wheel.py file.whl`` rewrites the tag, renames the file and prints its new name.
+The README that the wheel shows gets links that lead to the site.
 libsycl is left where it is: it comes with the wheel ``intel-sycl-rt``, which usmx depends on.
 """
 # SPDX-License-Identifier: Apache-2.0
@@ -15,6 +16,8 @@ import sys
 import tempfile
 import zipfile
 from pathlib import Path
+
+from site_pages import from_outside
 
 # The oldest glibc of a distribution whose libstdc++ has these versions: manylinux' own pairs.
 GLIBCXX = {24: 28, 25: 28, 28: 31, 29: 34, 30: 35, 32: 38, 33: 39}
@@ -78,6 +81,15 @@ def inspect(wheel: Path) -> int:
     return max(needed)
 
 
+def with_links(metadata: str) -> str:
+    """The metadata of a wheel, with a description whose links work where the repository is not."""
+    head, _, readme = metadata.partition("\n\n")
+    site = re.search(r"(?m)^Project-URL: Changes, (\S+/)changes\.html$", head)
+    if site is None:
+        raise SystemExit("the metadata does not say where the page of changes is")
+    return f"{head}\n\n{from_outside(readme, site[1])}"
+
+
 def retag(wheel: Path, tag: str) -> Path:
     """Write the wheel again under another platform tag, and remove the old one."""
     name, version, python, abi, _ = wheel.stem.split("-")
@@ -91,6 +103,8 @@ def retag(wheel: Path, tag: str) -> Path:
             content = old.read(entry)
             if entry.filename.endswith(".dist-info/WHEEL"):
                 content = re.sub(rb"(?m)^(Tag: [^-]+-[^-]+)-.*$", rb"\1-" + tag.encode(), content)
+            if entry.filename.endswith(".dist-info/METADATA"):
+                content = with_links(content.decode()).encode()
             if entry.filename == record:
                 continue
             digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=")

@@ -116,6 +116,16 @@ def test_a_program_reads_a_file_and_computes_with_operators(tmp_path: Path) -> N
     assert (done.stdout.strip(), done.stderr) == (expected, "")
 
 
+def test_a_program_draws_transforms_sorts_and_multiplies(tmp_path: Path) -> None:
+    source, program = PROGRAM.with_name("tones.cpp"), tmp_path / "tones"
+    options = ("-Wall", "-Werror", *paths.get_cflags(), source, *paths.get_libs())
+    run("g++", *options, "-o", program)
+    done = subprocess.run(
+        [program], env={}, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.stdout, done.stderr) == ("440 periods, 3.0\n1000 periods, 1.0\n", "")
+
+
 @pytest.mark.parametrize("linker", LINKERS)
 def test_every_linker_of_this_machine_finds_the_library(linker: str, tmp_path: Path) -> None:
     source = tmp_path / "link.cpp"

@@ -124,6 +124,9 @@ def test_the_tag_of_a_published_wheel_is_true_and_its_record_complete(
         (description,) = (n for n in archive.namelist() if n.endswith("/WHEEL"))
         tag = name.removesuffix(".whl").split("-", 2)[2]
         assert f"Tag: {tag}\n" in archive.read(description).decode()
+        readme = archive.read(description.replace("WHEEL", "METADATA")).decode()
+        assert "](https://usmx.readthedocs.io/en/stable/_images/terrain.png)" in readme
+        assert "](docs/" not in readme
         record = description.replace("WHEEL", "RECORD")
         rows = list(csv.reader(archive.read(record).decode().splitlines()))
         assert sorted(row[0] for row in rows) == sorted(archive.namelist())

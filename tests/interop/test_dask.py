@@ -297,12 +297,15 @@ def test_workers_of_one_machine_open_the_memory_of_a_handle(client):
 
 
 @pytest.fixture
-def small_workers():
+def small_workers(tmp_path):
     """Two of 300 MB each, Python and the driver included; other tests' clients come back after."""
     from distributed import Client
 
     from usmx.dask import LocalCluster
 
+    # Dask imports xarray where it finds it, and with it pandas and pyarrow: 70 MB.
+    without = tmp_path / "without_xarray.py"
+    without.write_text("import sys\nsys.modules['xarray'] = None\n")
     # What a worker would compile is in the folder of programs: the compiler alone takes 270 MB.
     with (
         dask.config.set({"array.backend": "usmx", "usmx.usm_type": "device"}),
@@ -314,7 +317,9 @@ def small_workers():
         x.partitions[0].compute()
         del x
     with (
-        LocalCluster(n_workers=2, memory_limit="300MB", dashboard_address=None) as cluster,
+        LocalCluster(
+            n_workers=2, memory_limit="300MB", dashboard_address=None, preload=str(without)
+        ) as cluster,
         Client(cluster) as client,
     ):
         yield client

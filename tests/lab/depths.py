@@ -1,8 +1,8 @@
-"""Pytest plugin: how many of the cases a run has, ``--depth quick`` or ``--depth full``.
+"""Pytest plugin: how many of the cases a run has, ``--depth quick``, ``pairs`` or ``full``.
 
-Quick leaves out cases of functions with several parameters: what is left has every pair of their
-values. `quick_share` names those that have fewer still, because they are expensive: every value
-once, then every pair, until the number is reached; and the few functions that only a full run has.
+Pairs has every function, and of those with several parameters cases with every pair of their
+values. Quick has fewer still where `quick_share` says so, because they are expensive: every value
+once, then every pair, until the number is reached; a part of the functions of a file; or none.
 Which cases are left depends on the cases alone. What was left out is printed at the end of a run.
 
 A test that repeats something asks `of_depth` how often, one that goes through a list takes `some`.
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from quick_share import SHARE
+from quick_share import PART, SHARE
 
 Value = TypeVar("Value")
 
@@ -31,13 +31,13 @@ def depth() -> str:
 
 
 def of_depth(*, quick: Value, full: Value) -> Value:
-    """A number of repetitions, seeds or calls, or what is run."""
+    """A number of repetitions, seeds or calls, or what is run; with pairs as in a full run."""
     return quick if depth() == "quick" else full
 
 
 def some(values: Sequence[Value], most: int) -> Sequence[Value]:
     """All values that a test goes through; in a quick run so many, from all parts."""
-    if depth() == "full" or len(values) <= most:
+    if depth() != "quick" or len(values) <= most:
         return values
     return [values[k * len(values) // most] for k in range(most)]
 
@@ -104,30 +104,49 @@ def share_of(name: str) -> int | None:
     return SHARE[found] if found else None
 
 
+def part_of(name: str) -> int:
+    """Of how many functions of a file a quick run has one, by `PART`."""
+    found = max((part for part in PART if part in name), key=len, default=None)
+    return PART[found] if found else 1
+
+
+def every_so_many(functions: Sequence[str]) -> set[str]:
+    """Those of the functions of all files that a quick run has: of each file the first, and on."""
+    seen: Counter[str] = Counter()
+    kept = set()
+    for name in functions:
+        file = name.partition("::")[0]
+        if seen[file] % part_of(name) == 0:
+            kept.add(name)
+        seen[file] += 1
+    return kept
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--depth",
-        choices=("quick", "full"),
+        choices=("quick", "pairs", "full"),
         default="full",
-        help="quick: each test function, with some of its cases; full: all cases",
+        help="pairs: of each function cases with every pair of its parameters' values; "
+        "quick: fewer of those that are expensive; full: all cases",
     )
     parser.addoption(
         "--full-in",
         action="append",
         default=[],
         metavar="FOLDER",
-        help="a folder whose tests have all cases in a quick run too",
+        help="a folder whose tests have all cases in each depth",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     os.environ["USMX_TEST_DEPTH"] = config.getoption("--depth")
-    if depth() == "quick":
+    if depth() != "full":
         from hypothesis import settings  # not in each environment, and only here
 
         # The same examples in each run: new ones would be new kernels.
-        settings.register_profile("quick", derandomize=True)
-        settings.load_profile("quick")
+        settings.register_profile("derandomized", derandomize=True)
+        settings.load_profile("derandomized")
     depths = Depths(config.getoption("--depth"), config.getoption("--full-in"))
     config.pluginmanager.register(depths, "depths_of_run")
 
@@ -152,6 +171,8 @@ class Depths:
         for item in items:
             functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
         dropped = set()
+        quick = self.depth == "quick"
+        here = every_so_many(list(functions)) if quick else set(functions)
         for name, same in functions.items():
             if name.startswith(self.full_in):
                 continue
@@ -159,7 +180,8 @@ class Depths:
             for item in same:
                 call = getattr(item, "callspec", None)
                 cases.append([key(call.params[p]) for p in sorted(call.params)] if call else [])
-            keep = set(chosen(cases, share_of(name)))
+            most = None if not quick else share_of(name) if name in here else 0
+            keep = set(chosen(cases, most))
             left = [item for k, item in enumerate(same) if k not in keep]
             dropped.update(left)
             self.functions += not keep
@@ -187,7 +209,7 @@ class Depths:
             return
         rooms = ", ".join(f"{room} {n}" for room, n in sorted(self.left_out.items()))
         terminalreporter.write_line(
-            f"quick: {self.kept} cases; --depth full (`make test-all`) has "
+            f"{self.depth}: {self.kept} cases; --depth full (`make test-all`) has "
             f"{sum(self.left_out.values())} more: {rooms}"
         )
         if self.functions:

@@ -1,20 +1,35 @@
-"""The most cases of one function in a quick run, where every pair of values would be too slow.
+"""What a quick run has of the tests that are expensive; with pairs and full runs have all of them.
 
-A key is a part of the name ``file::function``; of several that fit, the longest counts. Where no
-key fits, a quick run has every pair of the parameters' values. 0 is for functions that only a full
-run has: they build programs of others, or one of their cases alone takes longer than a hundred
-others (docs/decisions/0103-tests-of-full-runs.md).
+A key is a part of the name ``file::function``; of several that fit, the longest counts.
 """
 # SPDX-License-Identifier: Apache-2.0
 
+#: Of each file every so many functions, the first one and on: in rooms whose tests compile kernels
+#: or start processes (docs/decisions/0117-three-depths-of-tests.md). Elsewhere all.
+PART = {
+    "tests/python/array/": 6,
+    "tests/python/expression/": 4,
+    "tests/python/fusion/": 4,
+    "tests/python/kernel/": 4,
+    "tests/python/laws/": 3,
+    "tests/python/package/": 4,
+    "tests/python/protocols/": 3,
+    "tests/python/python_kernel/": 6,
+    "tests/python/runtime/": 4,
+    "tests/consume/": 4,
+}
+
+#: The most cases of one function. Where no key fits, every pair of the parameters' values. 0 is for
+#: functions that build programs of others, or of which one case alone takes longer than a hundred
+#: others (docs/decisions/0103-tests-of-full-runs.md).
 SHARE = {
     # Cases that compile kernels: 0.2 s each, and most have several.
     "tests/python/array/": 1,
     "tests/python/expression/": 1,
     "tests/python/fusion/": 1,
     "tests/python/kernel/": 1,
-    "tests/python/laws/": 6,
-    "tests/python/python_kernel/": 2,
+    "tests/python/laws/": 2,
+    "tests/python/python_kernel/": 1,
     "laws/test_row_laws.py::": 1,
     "laws/test_one_name.py::": 1,
     "laws/test_one_name.py::test_arrays_and_texts": 2,
@@ -35,15 +50,33 @@ SHARE = {
     "test_bfloat16.py::test_sums_are_taken": 0,
     "test_nan_reductions.py::test_complex_numbers_have_numpys_order": 0,
     "test_products.py::test_a_product_of_finite_numbers_is_not_nan": 0,
-    "test_histograms.py::test_counts_of_numbers_are_those": 0,
     "test_program_memory.py::test_programs_stay_within_the_limit": 0,
     "test_recipes.py::test_the_test_of_a_recipe_passes": 0,
     "test_nvptx.py::test_every_kernel_compiles_for_cuda": 0,
     "test_bench.py::test_every_row_of_every_benchmark": 0,
     "test_large_copies.py::test_device_memory_of_more_elements": 0,
+    "test_large.py::test_elements_beyond_32_bits": 0,
     "test_large_ranges.py::": 0,
     "test_examples.py::test_files_of_the_user_of_each_type": 0,
     "test_programs_of_packages.py::test_after_a_second_of_compiling": 0,
+    "test_arithmetic.py::test_lists_and_tuples": 0,
+    "test_array_machine.py::test_programs_of_random_steps": 0,
+    "test_bench_command.py::test_the_command_bench": 0,
+    "test_bfloat16.py::test_functions_of_two_operands": 0,
+    "test_calculus.py::test_gradients": 0,
+    "test_calculus.py::test_interpolation": 0,
+    "test_casters.py::": 0,
+    "test_correlation.py::test_weighted_means": 0,
+    "test_elementary.py::test_kernels_with_other_operations": 0,
+    "test_examples.py::test_reading_makes_one_allocation": 0,
+    "test_fuzz_api.py::test_no_call_of_anything_public": 1,
+    "test_histograms.py::": 0,
+    "test_in_groups.py::test_long_rows": 0,
+    "test_indexing.py::test_kernels_written_for_cuda": 0,
+    "test_interop_zero_copy.py::test_nothing_is_copied": 0,
+    "test_lifetime.py::test_interpreter_ends_cleanly": 1,
+    "test_pickles.py::test_workers_of_other_libraries": 0,
+    "test_self.py::test_no_method_and_no_slot": 0,
     "test_order_of_results.py::": 2,
     "test_operation_laws.py::test_given_output_of_any": 1,
     "test_kinds_of_results.py::test_the_kind_of_a_result_does_not": 4,
@@ -52,16 +85,16 @@ SHARE = {
     # Cases that start processes, build programs or repeat a call ten thousand times.
     "tests/consume/": 2,
     "tests/python/package/": 2,
-    "tests/python/protocols/": 6,
-    "tests/python/runtime/": 4,
+    "tests/python/protocols/": 3,
+    "tests/python/runtime/": 2,
     "test_memory_life.py::test_owners_and_users": 4,
     "test_memory_life.py::test_free_is_refused_or_comes_after": 4,
     "test_numpy_protocols.py::test_methods_of_ufuncs": 1,
-    "test_bad_input.py::test_refused_with_words": 40,
-    "test_docs.py::test_a_block_pasted_alone": 4,
+    "test_bad_input.py::test_refused_with_words": 12,
+    "test_docs.py::test_a_block_pasted_alone": 1,
     "test_examples.py::": 2,
     "test_fault_injection.py::": 1,
-    "test_bad_input.py::test_refusing_ten_thousand_times": 1,
+    "test_bad_input.py::test_refusing_ten_thousand_times": 0,
     "test_lifetime.py::": 2,
     "keep_memory_flat": 2,
     "test_signatures.py::test_everything_public_has_a_signature": 100,

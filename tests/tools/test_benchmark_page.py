@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -56,3 +57,22 @@ def test_the_page_is_that_of_the_report() -> None:
     if kept.exists():
         text = benchmark_page.page(json.loads(kept.read_text(encoding="utf-8")))
         assert benchmark_page.PAGE.read_text(encoding="utf-8") == text
+
+
+def test_the_readme_has_a_line_for_each_rival_that_it_shows() -> None:
+    rows = [row("sum", "Numba", 1e6, 4e6), row("a", "dpctl", 9, 3), row("b", "dpctl", 2, 1)]
+    text = benchmark_page.summary(report(rows=rows))
+    assert "2 cores of an A processor, 2026-11-28, usmx 0.1.0" in text
+    assert "| dpctl | 2 of 2 tasks | a | 9 ns | 3 ns |\n| Numba | 0 of 1 tasks | sum |" in text
+
+
+def test_the_readme_shows_figures_of_the_report_and_of_the_pages() -> None:
+    readme = benchmark_page.README.read_text(encoding="utf-8")
+    kept = json.loads((ROOT / "docs" / "benchmarks.json").read_text(encoding="utf-8"))
+    assert benchmark_page.with_summary(readme, kept) == readme
+    support = (ROOT / "docs" / "support.md").read_text(encoding="utf-8")
+    said = re.findall(r"(`x \+ 1`|softmax|sort) of ([^;]*?) (\d+), CuPy (\d+)", readme)
+    assert len(said) == 3
+    for task, size, ours, theirs in said:
+        rows = [line for line in support.splitlines() if task in line and size[:4] in line]
+        assert any(ours in line and theirs in line for line in rows), (task, rows)

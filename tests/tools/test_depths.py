@@ -12,7 +12,7 @@ from pathlib import Path
 
 import depths
 import pytest
-from quick_share import SHARE
+from quick_share import PART, SHARE
 
 TESTS = Path(__file__).resolve().parents[1]
 CASES = [list(case) for case in itertools.product("abcde", "xyz", range(4))]
@@ -71,7 +71,17 @@ def test_a_share_of_nothing_leaves_a_function_to_full_runs() -> None:
     assert depths.chosen(CASES, 0) == depths.chosen([[]], 0) == []
 
 
-@pytest.mark.parametrize("part", SHARE)
+def test_a_part_of_the_functions_of_each_file_is_every_so_many(monkeypatch) -> None:
+    monkeypatch.setattr(depths, "PART", {"room/": 3, "room/test_b.py": 2})
+    names = [f"{file}::test_{k}" for file in ("room/test_a.py", "room/test_b.py", "a/test_c.py")
+             for k in range(5)]  # fmt: skip
+    kept = depths.every_so_many(names)
+    numbers = {file: [k for k in range(5) if f"{file}::test_{k}" in kept]
+               for file in ("room/test_a.py", "room/test_b.py", "a/test_c.py")}  # fmt: skip
+    assert list(numbers.values()) == [[0, 3], [0, 2, 4], [0, 1, 2, 3, 4]]
+
+
+@pytest.mark.parametrize("part", [*SHARE, *PART])
 def test_each_share_fits_a_test(part: str) -> None:
     file, _, function = part.rpartition("::")
     if part.endswith("/"):
@@ -93,6 +103,13 @@ def test_one():
     assert of_depth(quick=1, full=2) == int(os.environ["EXPECTED"])
     assert list(some("abcdef", 3)) == list("ace" if os.environ["EXPECTED"] == "1" else "abcdef")
 """
+
+
+def test_pairs_are_all_functions_with_every_pair_of_values(tmp_path: Path) -> None:
+    said = run(tmp_path, "--depth", "pairs", expected=2)
+    passed = int(re.search(r"(\d+) passed", said)[1])
+    assert 10 <= passed <= 14
+    assert f"pairs: {passed} cases; --depth full" in said
 
 
 def run(folder: Path, *arguments: str, expected: int) -> str:

@@ -84,3 +84,11 @@ def test_a_page_that_the_order_names_and_that_is_missing_is_an_error() -> None:
         make_site.listed("index.md", pages)
     pages["missing.md"] = ""
     assert make_site.listed("index.md", pages) == [("Start", ["there.md", "missing.md"])]
+
+
+def test_the_page_of_the_command_has_the_options_of_each_command() -> None:
+    page = make_site.command_line()
+    for name, option in (("doctor", "--json"), ("cache", "--warm"), ("bench", "--seconds")):
+        part = page.partition(f"## `usmx {name}`")[2].partition("## ")[0]
+        assert f"usage: usmx {name}" in part
+        assert option in part
