@@ -20,7 +20,7 @@ struct constant_table::version {
     std::optional<sycl::event> filling;
   };
 
-  std::vector<std::byte> bytes;
+  std::shared_ptr<std::byte[]> bytes;
   any_view values;
 
   std::mutex mutex;
@@ -29,10 +29,10 @@ struct constant_table::version {
 
 void constant_table::update(const any_view& values) {
   auto next = std::make_shared<version>();
-  next->bytes.resize(values.nbytes());
+  next->bytes = std::make_shared<std::byte[]>(values.nbytes());
   layout where;
   detail::require_valid(layout::c_order(values.layout().shape(), values.dtype().itemsize(), where));
-  detail::require_valid(any_view::make(next->bytes.data(), values.dtype(), std::move(where),
+  detail::require_valid(any_view::make(next->bytes.get(), values.dtype(), std::move(where),
                                        usm_kind::unknown, false, next->values));
   convert_on_host(next->values, values);
   {
@@ -69,8 +69,10 @@ array constant_table::on(const sycl::queue& queue, std::vector<sycl::event>& bef
   // Without the lock: a resource may call Python. Threads that come at once each fill their own.
   const auto& shape = values->values.layout().shape();
   array memory = array::empty(queue, shape.span(), values->values.dtype(), usm_kind::device);
-  // The bytes are read when the copy runs, which may be after the next update.
-  const auto keep = adopt(values->bytes.data(), values->bytes.size(), [values](void*) {});
+  // The bytes are read when the copy runs, which may be after the next update. Only they are kept:
+  // what holds the copies for devices as well would keep this one after its last launch.
+  const auto keep =
+      adopt(values->bytes.get(), values->values.nbytes(), [bytes = values->bytes](void*) {});
   const sycl::event filling = copy_from_host_async(queue, memory, values->values, {}, keep);
   if (!queue.is_in_order()) before.push_back(filling);
   const std::lock_guard lock(values->mutex);

@@ -220,9 +220,9 @@ def test_a_context_without_an_order_has_them_before_the_launch(table, read):
         assert out.to_numpy().tolist() == [k, k, k]
 
 
-def test_memory_of_old_values_is_given_back():
-    out = usmx.zeros(1, usm_type="shared")
-    counted = um.StatisticsResource(um.get_resource())
+def test_memory_of_old_values_is_given_back(queue):
+    out = usmx.zeros(1, usm_type="shared", queue=queue)
+    counted = um.StatisticsResource(um.get_resource(queue))
 
     def use_a_table():
         table = usmx.constant.array(np.zeros(8192))
@@ -231,9 +231,13 @@ def test_memory_of_old_values_is_given_back():
         def read(item, out):
             out[0] = table[8191]
 
+        read.compile(out)
         for k in range(1, 21):
             table.update(np.full(8192, k))
-            read[1](out).wait()
+            # The copy to the device runs only when the launch has returned.
+            with Gate(queue):
+                ended = read[1](out)
+            ended.wait()
             found = counted.stats()
             assert found["bytes"] == 65536
             assert found["total_blocks"] == k
