@@ -1084,13 +1084,15 @@ def multi_dot(arrays: Sequence[ndarray], *, out: ndarray | None = None) -> ndarr
                 (cost[i][k] + cost[k + 1][j] + lengths[i] * lengths[k + 1] * lengths[j + 1], k)
                 for k in range(i, j)
             )
+    return written_alike(_product(given, cut, 0, count - 1), out)
 
-    def product(i: int, j: int) -> ndarray:
-        if i == j:
-            return given[i]
-        return matmul(product(i, cut[i][j]), product(cut[i][j] + 1, j))
 
-    return written_alike(product(0, count - 1), out)
+def _product(given: Sequence[ndarray], cut: list[list[int]], i: int, j: int) -> ndarray:
+    """The product of the matrices from i to j, of which each part is cut where it says."""
+    if i == j:
+        return given[i]
+    k = cut[i][j]
+    return matmul(_product(given, cut, i, k), _product(given, cut, k + 1, j))
 
 
 def diagonal(x: ndarray, *, offset: int = 0) -> ndarray:

@@ -254,12 +254,12 @@ def _signature(names: tuple[str, ...], arguments: list[Type]) -> str:
 def _used(result: Result) -> list[Instance]:
     """Device functions in an order in which each comes after those that it calls."""
     found: list[Instance] = []
-
-    def add(r: Result) -> None:
-        for instance in r.calls:
-            if instance not in found:
-                add(instance.result)
-                found.append(instance)
-
-    add(result)
+    _add_used(result, found)
     return found
+
+
+def _add_used(result: Result, found: list[Instance]) -> None:
+    for instance in result.calls:
+        if instance not in found:
+            _add_used(instance.result, found)
+            found.append(instance)

@@ -49,24 +49,15 @@ def _collect(
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
             inside |= {target.id for target in node.targets if isinstance(target, ast.Name)}
 
-    def meaning(node: ast.expr) -> object:
-        """The object that a name or a dotted name means outside of the function."""
-        if isinstance(node, ast.Name):
-            return MISSING if node.id in own else function.lookup(node.id, reads)
-        if isinstance(node, ast.Attribute):
-            of = meaning(node.value)
-            return MISSING if of is MISSING else reads.attribute(of, node.attr, MISSING)
-        return node.value if isinstance(node, ast.Constant) else MISSING
-
     functions = {id(f): f for f in item_functions.values()}
     for node in ast.walk(function.tree):
         if not isinstance(node, ast.Call):
             continue
-        called = meaning(node.func)
+        called = _meaning(node.func, function, own, reads)
         is_method = isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS
         if id(called) in functions or (called is MISSING and is_method):
             if len(node.args) == 1:
-                d = meaning(node.args[0])
+                d = _meaning(node.args[0], function, own, reads)
                 found.add(d if isinstance(d, int) and d in (0, 1, 2) else UNCLEAR)
             continue
         passed = [isinstance(a, ast.Name) and a.id in items for a in node.args]
@@ -78,6 +69,16 @@ def _collect(
             isinstance(node.func, ast.Name) and node.func.id in own and node.func.id not in inside
         ):
             found.add(UNCLEAR)  # a function that only the launch knows
+
+
+def _meaning(node: ast.expr, function: Function, own: set[str], reads: Reads) -> object:
+    """The object that a name or a dotted name means outside of the function, which has ``own``."""
+    if isinstance(node, ast.Name):
+        return MISSING if node.id in own else function.lookup(node.id, reads)
+    if isinstance(node, ast.Attribute):
+        of = _meaning(node.value, function, own, reads)
+        return MISSING if of is MISSING else reads.attribute(of, node.attr, MISSING)
+    return node.value if isinstance(node, ast.Constant) else MISSING
 
 
 def _compiled(called: object) -> Function | None:

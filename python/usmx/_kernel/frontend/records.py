@@ -29,20 +29,20 @@ def declarations(used: dict[str, Record]) -> list[str]:
     if not used:
         return []
     found: dict[str, Record] = {}
-
-    def add(record: Record) -> None:
-        for f in record.fields:
-            if isinstance(f.type, Record):
-                add(f.type)
-        found.setdefault(record.cpp, record)
-
     for record in used.values():
-        add(record)
+        _add_with_parts(record, found)
     # Places are NumPy's: nothing is added between fields, and memory need not be aligned for them.
     lines = ["#pragma pack(push, 1)", "namespace record {"]
     for record in found.values():
         lines += _declaration(record)
     return [*lines, "}", "#pragma pack(pop)", "", *_STORED]
+
+
+def _add_with_parts(record: Record, found: dict[str, Record]) -> None:
+    for f in record.fields:
+        if isinstance(f.type, Record):
+            _add_with_parts(f.type, found)
+    found.setdefault(record.cpp, record)
 
 
 # A field may lie at any byte, so the compiler stores it byte by byte. NVIDIA's assembler (ptxas of

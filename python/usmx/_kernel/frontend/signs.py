@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 
 from ..types.values import SUM, Number, least_of
 
@@ -27,9 +27,11 @@ _OTHERWISE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="
 class Signs:
     """What a walk over a function knows of its integers."""
 
-    def __init__(self, spelled: Callable[[], set[str]]) -> None:
-        #: The variables in C++.
-        self.spelled = spelled
+    def __init__(self, names: frozenset[str], given: Mapping[str, str]) -> None:
+        #: What the function assigns or takes.
+        self.names = names
+        #: How C++ spells names.
+        self.given = given
         #: Variables that get a value that may be negative; they only grow from round to round.
         self.negative: set[str] = set()
         #: Whether all variables count as such.
@@ -43,6 +45,10 @@ class Signs:
     def begin_round(self) -> None:
         """Forget what is known at one place."""
         self.compared, self.facts = {}, {}
+
+    def variables(self) -> set[str]:
+        """How C++ spells the names that the function assigns or takes."""
+        return {self.given[n] for n in self.names if n in self.given}
 
     # --- what is known ----------------------------------------------------------------------------
 
@@ -168,7 +174,7 @@ class Signs:
         left = _FIXED.sub("", code)
         return (
             not re.search(r"[^\w+\-* ()]|\w\(", left)
-            and {w for w in _words(left) if not w.isdigit()} <= self.spelled()
+            and {w for w in _words(left) if not w.isdigit()} <= self.variables()
         )
 
 

@@ -106,9 +106,9 @@ class Walk:
         self.item = item
         #: Of a device function: parameters whose numbers are not negative.
         self.not_negative = not_negative
-        self.signs: Signs = Signs(self.variables)
         self.spell: spelling.Speller = spelling.Speller()
         self.stores: dict[str, int] = spelling.stores(function.tree)
+        self.signs: Signs = Signs(frozenset((*self.stores, *arguments)), self.spell.given)
         self.private_loops: set[str] = spelling.private_loops(function.tree)
         self.expressions: dict[type[ast.AST], Callable[[Any], Value]] = {}
         self.statements: dict[type[ast.AST], Callable[[Any], None]] = {}
@@ -163,12 +163,6 @@ class Walk:
         written = self.written | self.result.written
         signs = self.signs.negative | set[object](self.signs.asks.items())
         return dict(self.scope.variables), self.returned, self.least, written, several, signs
-
-    def variables(self) -> set[str]:
-        """How C++ spells the names that this function assigns or takes."""
-        return {
-            self.spell.given[n] for n in (*self.stores, *self.arguments) if n in self.spell.given
-        }
 
     @property
     def walked(self) -> Walked:

@@ -137,13 +137,13 @@ class ConstantArray:
 
     def declaration(self, name: str) -> str:
         """The table in C++, with its values."""
+        values = self._in_braces(self.values)
+        return f"constexpr {self.element.cpp} {name}{self.lengths} = {values};"
 
-        def braces(part: Any) -> str:
-            if part.ndim == 0:
-                return literal(part.item(), self.element)
-            return "{" + ", ".join(braces(one) for one in part) + "}"
-
-        return f"constexpr {self.element.cpp} {name}{self.lengths} = {braces(self.values)};"
+    def _in_braces(self, part: Any) -> str:
+        if part.ndim == 0:
+            return literal(part.item(), self.element)
+        return "{" + ", ".join(map(self._in_braces, part)) + "}"
 
 
 constant: Namespace = Namespace("constant", "Tables that kernels read.", {"array": ConstantArray})

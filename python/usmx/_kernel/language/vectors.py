@@ -115,12 +115,7 @@ class Vector(tuple[object, ...], metaclass=VectorType):
         return found
 
     def __repr__(self) -> str:
-        def shown(value: Any) -> str:
-            if isinstance(value, tuple):
-                return f"({', '.join(shown(x) for x in value)})"
-            return repr(value.item())
-
-        return f"{type(self)!r}{shown(tuple(self))}"
+        return f"{type(self)!r}{_shown(tuple(self))}"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Vector) or other._shape != self._shape:
@@ -204,6 +199,12 @@ def _plain(sign: str, a: Any, b: Any) -> Any:
 # --- what kernels, the simulator and Python have in common ----------------------------------------
 #
 # `operate(sign, a, b)` computes with two numbers of the caller.
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))})"
+    return repr(value.item())
 
 
 def flat(value: Any) -> list[Any]:

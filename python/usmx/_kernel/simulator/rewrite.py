@@ -89,9 +89,11 @@ class Rewriter(ast.NodeTransformer):
                 names[name] = self.tools.constant(value, name)
         names[TOOLS] = self.tools
         names.update(self.objects)
-        exec(compile(module, code.co_filename, "exec"), names)
-        made: Callable[..., Any] = names[tree.name]
-        return made
+        text = compile(module, code.co_filename, "exec")
+        made: dict[str, Callable[..., Any]] = {}
+        # Not among its own globals, where it would keep itself and what it captured.
+        exec(text, names, made)
+        return made[tree.name]
 
     # --- pieces -----------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -298,23 +298,11 @@ class Simulation:
             tools.of_launch = taken.pop()
             names = names[:-1]
         back: list[tuple[Any, Any]] = []
-
-        def argument(name: str, arg: Any) -> Any:
-            if isinstance(arg, tuple):
-                items = [argument(f"{name}.{k}", item) for k, item in enumerate(arg)]
-                return given.tuple_like(arg, items)
-            if isinstance(arg, _usmx.ndarray):
-                host, is_copy = on_host(arg)
-                if is_copy and name in made.result.written:
-                    back.append((arg, host))
-                return SimArray(host, element_of(arg), name, state)
-            if isinstance(arg, np.ndarray):
-                if arg.ndim == 0:
-                    return arg[()]  # a number, as in kernels
-                return SimArray(arg, element_of(arg), name, state)
-            return arg
-
-        arguments = [argument(name, arg) for name, arg in zip(names, taken, strict=True)]
+        written = made.result.written
+        arguments = [
+            _as_simulated(name, arg, state, written, back)
+            for name, arg in zip(names, taken, strict=True)
+        ]
         for k in kernel._records:
             arguments[k] = reference(arguments[k], 0)
         function = Rewriter(made.walked, tools).function()
@@ -426,6 +414,31 @@ class Simulation:
 
 def _names(waiting: dict[int, Request]) -> str:
     return ", ".join(sorted({r.name for r in waiting.values()}))
+
+
+def _as_simulated(
+    name: str,
+    arg: Any,
+    state: State,
+    written: Collection[str],
+    back: list[tuple[Any, Any]],
+) -> Any:
+    """An argument as the function gets it; what has to be copied back is added to ``back``."""
+    if isinstance(arg, tuple):
+        items = [
+            _as_simulated(f"{name}.{k}", item, state, written, back) for k, item in enumerate(arg)
+        ]
+        return given.tuple_like(arg, items)
+    if isinstance(arg, _usmx.ndarray):
+        host, is_copy = on_host(arg)
+        if is_copy and name in written:
+            back.append((arg, host))
+        return SimArray(host, element_of(arg), name, state)
+    if isinstance(arg, np.ndarray):
+        if arg.ndim == 0:
+            return arg[()]  # a number, as in kernels
+        return SimArray(arg, element_of(arg), name, state)
+    return arg
 
 
 def on_host(array: Any) -> tuple[np.ndarray[Any, Any], bool]:

@@ -72,18 +72,18 @@ def lengths(given: Any, name: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-class Launch:
-    """A kernel with its blocks, threads, stream and shared memory, waiting for arguments."""
+class Configuration:
+    """The blocks, threads, stream and shared memory of launches of one kernel, and what was chosen
+    for them."""
 
-    def __init__(self, kernel: CUDADispatcher, config: Any) -> None:
+    def __init__(self, name: str, config: Any) -> None:
         many = config if isinstance(config, tuple | list) else (config,)
         if not 2 <= len(many) <= 4:
             raise ValueError(
-                f"kernel '{kernel.__name__}': must specify at least the griddim and blockdim, and "
+                f"kernel '{name}': must specify at least the griddim and blockdim, and "
                 f"at most the stream and the shared memory too; got {config!r}"
             )
         grid, threads = lengths(many[0], "griddim"), lengths(many[1], "blockdim")
-        self.kernel = kernel
         self.stream: Any = many[2] if len(many) > 2 else 0
         self.shared: int = operator.index(many[3]) if len(many) > 3 else 0
         rank = max(k + 1 if grid[k] * threads[k] > 1 else 1 for k in range(3))
@@ -95,12 +95,13 @@ class Launch:
         )
         self.blocks: int = math.prod(grid)
         queue_of(self.stream)  # refuses what is none
-        #: What `_choice` gave, and for what.
-        self._chosen: tuple[_About, tuple[int, ...], Kernel, Any] | None = None
+        #: What `choice` gave last, and for what.
+        self.chosen: tuple[_About, tuple[int, ...], Kernel, Any] | None = None
 
-    def _choice(self, about: _About, records: tuple[int, ...]) -> tuple[Kernel, Any]:
+    def choice(
+        self, kernel: CUDADispatcher, about: _About, records: tuple[int, ...]
+    ) -> tuple[Kernel, Any]:
         """The kernel of usmx, and its ranges, for a device and arguments that are records."""
-        kernel = self.kernel
         if self.blocks > 1 and kernel.meets_grid:
             raise errors.CooperativeError(
                 f"kernel '{kernel.__name__}' waits for all blocks, by cg.this_grid().sync(), and "
@@ -112,6 +113,20 @@ class Launch:
         made = kernel.made(self.shared > 0, about.warp, records)
         return made, (self.range, None if free else self.local)
 
+
+class Launch:
+    """A kernel with its configuration, waiting for arguments.
+
+    Made anew for each launch: a kernel that kept it would keep itself, and what it captured, until
+    the garbage collector comes.
+    """
+
+    __slots__ = ("config", "kernel")
+
+    def __init__(self, kernel: CUDADispatcher, config: Configuration) -> None:
+        self.kernel = kernel
+        self.config = config
+
     def __call__(self, *args: Any) -> None:
         """Launch it.
 
@@ -121,14 +136,14 @@ class Launch:
             Arrays of a device, of usmx and of NumPy, numbers, records and tuples of these. Of
             arrays of NumPy the call waits until the kernel has run.
         """
-        kernel = self.kernel
-        queue = queue_of(self.stream)
+        kernel, config = self.kernel, self.config
+        queue = queue_of(config.stream)
         of_device = about(_usmx.Device() if queue is None else queue.device)
         found: list[Any] = []
         after: list[Any] = []
         records: tuple[int, ...] = ()
         if kernel.extensions:
-            args = kernel.extended(args, self.stream, after)
+            args = kernel.extended(args, config.stream, after)
         if kernel.types is not None:
             args = kernel.converted(args)
         for a in args:
@@ -142,11 +157,12 @@ class Launch:
                 found.append(_prepared(np.asarray(a).reshape(1), after, of_device.copies, queue))
             else:
                 found.append(_prepared(a, after, of_device.copies, queue))
-        chosen = self._chosen  # another thread may launch on another device
+        chosen = config.chosen  # another thread may launch on another device
         if chosen is None or chosen[0] is not of_device or chosen[1] != records:
-            chosen = self._chosen = (of_device, records, *self._choice(of_device, records))
-        if self.shared > 0:
-            found.append(LocalMemory(self.shared, "uint8"))
+            choice = config.choice(kernel, of_device, records)
+            chosen = config.chosen = (of_device, records, *choice)
+        if config.shared > 0:
+            found.append(LocalMemory(config.shared, "uint8"))
         made, ranges = chosen[2:]
         launch: Any = made[ranges]
         try:
@@ -237,7 +253,7 @@ class CUDADispatcher(DeviceFunction):
         self._made: dict[tuple[bool, int, tuple[int, ...]], Kernel] = {}
         self._meets_grid: bool | None = None
         self._is_apart: bool | None = None
-        self._launches: dict[Any, Launch] = {}
+        self._configurations: dict[Any, Configuration] = {}
         #: Objects whose `prepare_args` sees each argument before a launch, as Numba's.
         self.extensions: list[Any] = list(extensions)
 
@@ -269,17 +285,17 @@ class CUDADispatcher(DeviceFunction):
                 f"'{self.__name__}' has device=True: kernels call it, it is not launched"
             )
         try:
-            return self._launches[config]
+            return Launch(self, self._configurations[config])
         except (KeyError, TypeError):
-            made = Launch(self, config)
-        if len(self._launches) < MOST_KEPT and isinstance(config, tuple):
+            made = Configuration(self.__name__, config)
+        if len(self._configurations) < MOST_KEPT and isinstance(config, tuple):
             with contextlib.suppress(TypeError):  # lists have no hash
-                self._launches[config] = made
-        return made
+                self._configurations[config] = made
+        return Launch(self, made)
 
     def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launch:
         """What brackets give."""
-        return Launch(self, (griddim, blockdim, stream, sharedmem))
+        return Launch(self, Configuration(self.__name__, (griddim, blockdim, stream, sharedmem)))
 
     def forall(
         self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0

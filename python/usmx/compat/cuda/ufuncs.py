@@ -28,9 +28,9 @@ def _made(text: str, **names: Any) -> Kernel:
     _texts += 1
     file = f"<usmx.compat.cuda.ufuncs {_texts}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    space: dict[str, Any] = {"__name__": __name__, **names}
-    exec(compile(text, file, "exec"), space)
-    return Kernel(space["run"], has_item=False, numba=True)
+    made: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), {"__name__": __name__, **names}, made)
+    return Kernel(made["run"], has_item=False, numba=True)
 
 
 def _signatures(given: Any) -> list[Signature]:
