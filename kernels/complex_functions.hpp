@@ -237,16 +237,19 @@ inline complex<T> log10(complex<T> z) {
   return {natural.re * T(0.43429448190325182765), natural.im * T(0.43429448190325182765)};
 }
 
-/// z / |z|, as NumPy has it.
+/// z / |z|. Beyond the largest length NumPy has 1j, of all numbers.
 template <class T>
 inline complex<T> sign(complex<T> z) {
-  const T length = abs(z), nan = T(__builtin_nanf(""));
-  if (isnan(length)) return {nan, nan};
-  if (isinf(length)) {
-    if (isinf(z.re) && isinf(z.im)) return {nan, nan};
-    return isinf(z.re) ? complex<T>(copysign(T(1), z.re), T(0))
-                       : complex<T>(T(0), copysign(T(1), z.im));
+  const T nan = T(__builtin_nanf(""));
+  if (isinf(z.re) && isinf(z.im)) return {nan, nan};
+  if (isinf(z.re)) return {copysign(T(1), z.re), T(0)};
+  if (isinf(z.im)) return {T(0), copysign(T(1), z.im)};
+  // A length beyond the largest number is that of a smaller one.
+  if (fabs(z.re) > complex_parts::large<T> || fabs(z.im) > complex_parts::large<T>) {
+    z = {z.re * T(0.25), z.im * T(0.25)};
   }
+  const T length = abs(z);
+  if (isnan(length)) return {nan, nan};
   if (length == 0) return {T(0), T(0)};
   return {z.re / length, z.im / length};
 }

@@ -86,7 +86,21 @@ USMX_MATH_1(round)
 
 USMX_MATH_2(pow)
 USMX_MATH_2(fmod)
-USMX_MATH_2(copysign)
+USMX_BACKEND_INLINE float copysign(float x, float y) { return USMX_BACKEND_FLOAT(copysign)(x, y); }
+USMX_BACKEND_INLINE double copysign(double x, double y) {
+  return USMX_BACKEND_DOUBLE(copysign)(x, y);
+}
+/// By bits: some devices lose the sign of a NaN where they make a float of it.
+inline uint16_t with_sign_of(uint16_t x, uint16_t y) {
+  return uint16_t((x & 0x7fff) | (y & 0x8000));
+}
+inline half copysign(half x, half y) {
+  return __builtin_bit_cast(
+      half, with_sign_of(__builtin_bit_cast(uint16_t, x), __builtin_bit_cast(uint16_t, y)));
+}
+inline bfloat16 copysign(bfloat16 x, bfloat16 y) {
+  return bfloat16::of_bits(with_sign_of(x.bits, y.bits));
+}
 USMX_MATH_2(fmin)
 USMX_MATH_2(fmax)
 USMX_MATH_2(fdim)

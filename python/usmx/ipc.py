@@ -70,8 +70,8 @@ def ways() -> dict[str, str]:
     Examples
     --------
     >>> from usmx.ipc import ways
-    >>> ways()["opencl:cpu:0"]
-    'memfd'
+    >>> set(ways().values()) <= {"memfd", "cuda", "runtime"}
+    True
     """
     return {str(device.filter_string): _way(device) for device in _usmx.devices()}
 
@@ -341,8 +341,8 @@ def empty(
     --------
     >>> from usmx.ipc import empty
     >>> x = empty((2, 3), "float32")
-    >>> x.shape, x.usm_type
-    ((2, 3), 'unknown')
+    >>> x.shape
+    (2, 3)
     """
     where = _queue_of(queue)
     try:

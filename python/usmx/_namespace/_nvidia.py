@@ -114,12 +114,19 @@ def _stacked(x: ndarray, shape: tuple[int, ...], dtype: Any) -> ndarray:
     return x
 
 
-def product(a: ndarray, b: ndarray, made: ndarray) -> None:
-    """``made = a @ b`` of matrices that broadcast; transposes are read where they are."""
+def product(a: ndarray, b: ndarray, made: ndarray) -> bool:
+    """``made = a @ b`` of matrices that broadcast; transposes are read where they are.
+
+    False if kernels do it: one product for each element is no work for a library, and cuBLAS 13.1
+    reads address 0 for some of complex128 (a column of 9 by a row of 18, on an H200).
+    """
+    if a.shape[-1] == 1:
+        return False
     shape, dtype = made.shape[:-2], made.dtype
     _usmx._Nvidia.multiply(
         _stacked(a, shape, dtype), _stacked(b, shape, dtype), made, _libraries.tf32()
     )
+    return True
 
 
 # --- systems of equations ------------------------------------------------------------------------

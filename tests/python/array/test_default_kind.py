@@ -4,6 +4,7 @@
 import io
 import pickle
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,7 +67,12 @@ def saved():
     return file
 
 
-@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def maker(name: str) -> Any:
+    marks = needs("host_memory") if "in place" in name else ()
+    return pytest.param(MAKERS[name], id=name, marks=marks)
+
+
+@pytest.mark.parametrize("make", map(maker, MAKERS))
 def test_new_arrays_have_the_default_kind(make):
     for kind in KINDS:
         with usmx.default_usm_type(kind):

@@ -71,6 +71,15 @@ def test_products(used, dtype, left, right, turned):
     assert used == ["product"]
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [((9, 1), (1, 18)), ((3, 9, 1), (1, 18)), ((1, 1), (1, 1))])
+def test_a_column_by_a_row_is_computed_by_kernels(dtype, shape):
+    x, y = (some(one, dtype, seed) for seed, one in enumerate(shape))
+    close(usmx.asarray(x) @ usmx.asarray(y), x @ y)
+    if not nvidia_libraries.IS_TRUE:
+        assert nvidia_libraries.calls() == []
+
+
 @pytest.mark.parametrize(("dtype", "bound"), [("float16", 2e-3), ("bfloat16", 2e-2)])
 def test_short_types_are_added_in_float32(used, dtype, bound):
     x, y = some((40, 300), "float32"), some((300, 24), "float32", 1)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from backend_row import ROW
+from backend_row import ROW, needs
 from depths import some
 from gate import Gate
 from together import compute_together
@@ -142,6 +142,7 @@ def test_more_elements_are_moved_and_found_as_by_numpy(char: str, shape: tuple[i
     assert equal_bits(got, np.take(n, at, axis=-1))
 
 
+@needs("few_on_host")
 @pytest.mark.parametrize("shape", MORE)
 def test_blocks_of_elements_have_the_bits_of_kernels(shape: tuple[int, ...]) -> None:
     line = shape[-1:]

@@ -8,6 +8,7 @@ import pickle
 from typing import TYPE_CHECKING
 
 import pytest
+from backend_row import needs
 
 import usmx
 
@@ -44,7 +45,10 @@ def notes_of(build: Callable[[], object]) -> tuple[str, list[str]]:
         (_text('printf("%g", x[0]);'), "printf", "USMX_PRINT("),
         (_text('usmx::printf("%g", x[0]);'), "printf", "USMX_PRINT("),
         (_text("x[threadIdx.x] = 1;"), "threadIdx", "usmx::global_id()"),
-        (_text("__syncthreads();"), "__syncthreads", "usmx.compat.cupy.RawKernel"),
+        pytest.param(  # CUDA's compilers know the name
+            _text("__syncthreads();"), "__syncthreads", "usmx.compat.cupy.RawKernel",
+            marks=needs("opencl"),
+        ),
         (_whole("__global__ void f(float* x) {}"), "__global__", "USMX_KERNEL(1) name("),
         (_whole('extern "C" __global__ void f() {}'), "__global__", "usmx.compat.cupy.RawKernel"),
         (_text("x[0] = np.sqrt(x[0]);"), "np", "usmx::sqrt(x)"),

@@ -2,6 +2,9 @@
 # computes with arrays, writes them, copies them or uses them as indices.
 # SPDX-License-Identifier: Apache-2.0
 import array
+import itertools
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -122,8 +125,17 @@ DOORS = {
 }
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("door", DOORS)
+#: Doors that leave memory of the host where it is.
+IN_PLACE = ("asarray, no copy", "ElementwiseKernel", "ReductionKernel")
+
+
+def doors() -> Iterator[Any]:
+    for door, protocol in itertools.product(DOORS, PROTOCOLS):
+        in_place = door in IN_PLACE and protocol != "dictionary of SYCL"
+        yield pytest.param(door, protocol, marks=needs("host_memory") if in_place else ())
+
+
+@pytest.mark.parametrize(("door", "protocol"), doors())
 def test_each_function_takes_each_protocol(door, protocol):
     function, expected = DOORS[door]
     made = function(PROTOCOLS[protocol](HOST.copy()))

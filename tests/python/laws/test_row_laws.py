@@ -147,6 +147,13 @@ def expm1(z: np.ndarray) -> np.ndarray:
     return made
 
 
+def sign(z: np.ndarray) -> np.ndarray:
+    """NumPy's is 1j where the length is beyond the largest number."""
+    most = np.finfo(z.dtype).max / 8
+    is_large = (np.abs(z.real) > most) | (np.abs(z.imag) > most)
+    return np.asarray(np.sign(np.where(is_large & np.isfinite(z), z / 4, z)))
+
+
 def quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Of infinities that of the standard, which is a / b: NumPy has NaN, and -1 for -1 // inf."""
     return np.where(np.isinf(a) | np.isinf(b), np.divide(a, b), np.floor_divide(a, b))
@@ -158,6 +165,7 @@ RIGHT: dict[str, Any] = {
     "square": lambda z: multiplied(z, z),
     "log1p": log1p,
     "expm1": expm1,
+    "sign": sign,
 }
 #: Where the error of a number in between grows with it: by how much.
 GROWS: dict[str, Any] = {

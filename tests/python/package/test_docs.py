@@ -46,11 +46,13 @@ PROGRAMS = [
 ]
 
 
-def needed(text: str) -> list[pytest.MarkDecorator]:
-    """What the device of a program has to have, by what it calls."""
+def needed(text: str, shown: str | None) -> list[pytest.MarkDecorator]:
+    """What the device of a program has to have, by what it calls and shows."""
     found = {
-        "cpu": 'device="cpu"' in text or '("cpu")' in text,
-        "host_memory": "copy=False" in text or "get_execution_queue(np." in text,
+        "cpu": 'device="cpu"' in text or '("cpu")' in text or "opencl:cpu" in (shown or ""),
+        "host_memory": "copy=False" in text
+        or "get_execution_queue(np." in text
+        or "square(a, out=a)" in text,
         "ipc": "usmx.ipc" in text,
     }
     return [needs(what) for what, is_needed in found.items() if is_needed]
@@ -58,7 +60,7 @@ def needed(text: str) -> list[pytest.MarkDecorator]:
 
 @pytest.mark.parametrize(
     ("text", "shown"),
-    [pytest.param(*p[1:], id=p[0], marks=needed(p[1])) for p in PROGRAMS],
+    [pytest.param(*p[1:], id=p[0], marks=needed(*p[1:])) for p in PROGRAMS],
 )
 def test_a_block_pasted_alone_does_what_it_shows(text, shown, tmp_path):
     script = tmp_path / "block.py"

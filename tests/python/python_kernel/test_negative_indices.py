@@ -169,9 +169,10 @@ def test_elements_are_stored_and_added_from_the_end(simulated):
 
     x, m = usmx.zeros(4, dtype="int32"), usmx.zeros((4, 4), dtype="int32")
     counts, out = usmx.zeros(5, dtype="int32"), usmx.zeros(4, dtype="float32")
-    points = np.zeros(4, dtype=at)
+    places = usmx.asarray(np.zeros(4, dtype=at))
     with shown(simulated):
-        kernel[4, (4,)](x, m, counts, points, out).wait()
+        kernel[4, (4,)](x, m, counts, places, out).wait()
+    points = places.to_numpy()
     assert x.to_numpy().tolist() == [3, 0, 1, 2]
     wanted = np.zeros((4, 4), int)
     for i in range(4):
