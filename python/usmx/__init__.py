@@ -214,12 +214,12 @@ if not TYPE_CHECKING:  # type checkers would believe that every name exists
             numpys_own = import_module("._namespace.numpys_own", __name__)
             if name in numpys_own.NAMES:
                 return getattr(numpys_own, name)
-        error = AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        if not name.startswith("_"):  # Python and tools ask for those
-            from ._missing_names import explained_error
+        message = f"module {__name__!r} has no attribute {name!r}"
+        if name.startswith("_"):  # Python and tools ask for those
+            raise AttributeError(message)
+        from ._missing_names import explained_error
 
-            error = explained_error(error, name)
-        raise error
+        raise explained_error(AttributeError(message), name)
 
 
 def __dir__() -> list[str]:

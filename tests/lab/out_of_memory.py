@@ -125,7 +125,7 @@ OPERATIONS: dict[str, Callable[[], Any]] = {
     "linalg": lambda: usmx.linalg.solve(usmx.eye(3), usmx.ones(3)),
     "fft": lambda: usmx.fft.fft(x),
     "snapshot": lambda: usmx.memory.snapshot(),
-    "device": lambda: usmx.Device("cpu").name,
+    "device": lambda: usmx.Device(here).name,
     "dtype": lambda: (usmx.dtype("float32"), str(x.dtype), x.dtype.itemsize),
     "iteration": lambda: [float(e) for row in x for e in row],
     "einsum": lambda: usmx.einsum("ij,kj->ik", x, x).wait(),

@@ -54,6 +54,25 @@ def test_no_function_inside_of_another_calls_itself() -> None:
     assert found == []
 
 
+def test_no_function_raises_an_error_that_it_has_a_name_for() -> None:
+    """The error holds the frame, which holds the error, and with it all that callers have."""
+    found = []
+    for path in sorted(Path(usmx.__file__).parent.rglob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            names = {
+                n.id for n in ast.walk(function)
+                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            }  # fmt: skip
+            names |= {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
+            found += [
+                f"{path}:{n.lineno}: {n.exc.id}" for n in ast.walk(function)
+                if isinstance(n, ast.Raise) and isinstance(n.exc, ast.Name) and n.exc.id in names
+            ]  # fmt: skip
+    assert found == []
+
+
 def put(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return usmx.asarray(value)
