@@ -10,7 +10,7 @@ from .. import _usmx
 from .._usmx import ReductionKernel, ndarray
 from . import _whole, indexing
 from ._common import as_array, empty_at, imported, to_axes, to_axis
-from ._outputs import check_cast, to_out, written
+from ._outputs import written
 
 __all__ = [
     "argwhere",
@@ -107,11 +107,7 @@ def take(
         values = indexing.as_indices(indices)
     else:
         values = _indices_for(a, indices, a.shape[at], at, mode)
-    result = gathered(a, values, at, checks)
-    into = to_out(out)
-    if into is not None:  # as NumPy, and what would lose a part of the numbers is refused too
-        check_cast(into.dtype, result.dtype, "safe", "out")
-    return written(result, into)
+    return written(gathered(a, values, at, checks), out)
 
 
 def gathered(x: ndarray, values: ndarray, at: int, checks: bool = False) -> ndarray:

@@ -53,6 +53,7 @@ OTHERS = {
     "fft.hfft(out)": "NumPy does not return the array for the result",
     "split(indices_or_sections=0)": "a ValueError that names the argument",
     "take(out=int8)": "NumPy cuts numbers to integers in silence",
+    "take(out=complex128)": "NumPy before 2.5 asks whether the array for the result fits x",
     "take(out=float32)": "NumPy rounds numbers in silence",
     "tensordot(axes=3)": "a ValueError that names the argument",
     "reshape(order=Z)": "a TypeError of the method",
