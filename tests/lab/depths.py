@@ -18,6 +18,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
+from zlib import crc32
 
 import pytest
 from quick_share import PART, SHARE
@@ -30,16 +31,26 @@ def depth() -> str:
     return os.environ.get("USMX_TEST_DEPTH", "full")
 
 
-def of_depth(*, quick: Value, full: Value) -> Value:
-    """A number of repetitions, seeds or calls, or what is run; with pairs as in a full run."""
+def of_depth(*, quick: Value, full: Value, pairs: Value | None = None) -> Value:
+    """A number of repetitions, seeds or calls, or what is run; with pairs as full if not said."""
+    if depth() == "pairs" and pairs is not None:
+        return pairs
     return quick if depth() == "quick" else full
 
 
 def some(values: Sequence[Value], most: int) -> Sequence[Value]:
-    """All values that a test goes through; in a quick run so many, from all parts."""
-    if depth() != "quick" or len(values) <= most:
+    """All values that a test goes through; in a quick run so many, from all parts.
+
+    With pairs twice as many: which, depends on the name of the case, so that cases of one function
+    share all values out among them.
+    """
+    if depth() == "pairs":
+        most *= 2
+    if depth() == "full" or len(values) <= most:
         return values
-    return [values[k * len(values) // most] for k in range(most)]
+    first = crc32(os.environ.get("PYTEST_CURRENT_TEST", "").encode()) if depth() == "pairs" else 0
+    places = sorted((first + k * len(values) // most) % len(values) for k in range(most))
+    return [values[place] for place in places]
 
 
 def key(value: object) -> Hashable:

@@ -94,7 +94,7 @@ SHARE = {
     "test_docs.py::test_a_block_pasted_alone": 1,
     "test_examples.py::": 2,
     "test_fault_injection.py::": 1,
-    "test_bad_input.py::test_refusing_ten_thousand_times": 0,
+    "test_bad_input.py::test_refusing_many_times": 0,
     "test_lifetime.py::": 2,
     "keep_memory_flat": 2,
     "test_signatures.py::test_everything_public_has_a_signature": 100,

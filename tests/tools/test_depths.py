@@ -100,8 +100,19 @@ from depths import of_depth, some
 @pytest.mark.parametrize("c", range(3))
 def test_many(a, b, c): pass
 def test_one():
-    assert of_depth(quick=1, full=2) == int(os.environ["EXPECTED"])
-    assert list(some("abcdef", 3)) == list("ace" if os.environ["EXPECTED"] == "1" else "abcdef")
+    number = int(os.environ["EXPECTED"])
+    assert of_depth(quick=1, pairs=2, full=3) == number
+    assert of_depth(quick=1, full=3) == (1 if number == 1 else 3)
+    assert list(some("abcdef", 3)) == list("ace" if number == 1 else "abcdef")
+    assert len(some("abcdefgh", 2)) == (0, 2, 4, 8)[number]
+"""
+SHARED = """
+import pytest
+from depths import some
+@pytest.mark.parametrize("a", range(40))
+def test_shared(a):
+    with open("seen.txt", "a") as file:
+        file.write("".join(some("abcdefgh", 1)))
 """
 
 
@@ -112,9 +123,19 @@ def test_pairs_are_all_functions_with_every_pair_of_values(tmp_path: Path) -> No
     assert f"pairs: {passed} cases; --depth full" in said
 
 
-def run(folder: Path, *arguments: str, expected: int) -> str:
+def test_cases_of_a_function_share_the_values_of_a_list(tmp_path: Path) -> None:
+    for seen in ("first", "second"):
+        run(tmp_path, "--depth", "pairs", expected=2, program=SHARED)
+        (tmp_path / "seen.txt").rename(tmp_path / seen)
+    values = (tmp_path / "first").read_text()
+    assert len(values) == 80
+    assert set(values) == set("abcdefgh")
+    assert values == (tmp_path / "second").read_text()
+
+
+def run(folder: Path, *arguments: str, expected: int, program: str = PROGRAM) -> str:
     """The last lines of pytest, on a file with two tests of 28 cases."""
-    (folder / "test_it.py").write_text(PROGRAM, encoding="utf-8")
+    (folder / "test_it.py").write_text(program, encoding="utf-8")
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "depths", "-p", "no:cacheprovider", "-q",
          "--rootdir", folder, "-c", os.devnull, *arguments, "test_it.py"],
@@ -133,7 +154,7 @@ def test_a_run_says_how_many_cases_it_left_out(tmp_path: Path) -> None:
     assert passed + left == 28
     assert 10 <= passed <= 14
     assert f"quick: {passed} cases; --depth full (`make test-all`) has {left} more" in quick
-    assert "28 passed" in run(tmp_path, expected=2)
+    assert "28 passed" in run(tmp_path, expected=3)
     assert "28 passed" in run(tmp_path, "--depth", "quick", "--full-in", "test_it.py", expected=1)
 
 

@@ -17,7 +17,7 @@ from everyday import IN_EVERYDAY_PROGRAMS, RARER
 import usmx
 
 SEED = int(os.environ.get("USMX_FUZZ_SEED", "0"))
-CASES = int(os.environ.get("USMX_FUZZ_CASES", of_depth(quick=4, full=40)))
+CASES = int(os.environ.get("USMX_FUZZ_CASES", of_depth(quick=4, pairs=20, full=40)))
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -61,7 +61,7 @@ def test_each_function_that_numpy_has_too_has_a_row() -> None:
 EXCUSED = [
     row for row in ROWS if any(d.row != ".*" and re.fullmatch(d.row, row.name) for d in DIFFERENCES)
 ]
-CASES_OF_A_ROW = of_depth(quick=12, full=60)
+CASES_OF_A_ROW = of_depth(quick=12, pairs=30, full=60)
 
 
 def counted(rows: list[differential.Row], differences: list[differential.Differs]) -> list[str]:

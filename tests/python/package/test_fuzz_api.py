@@ -11,7 +11,7 @@ import fuzz_api
 import pytest
 from depths import of_depth
 
-CALLS = int(os.environ.get("USMX_FUZZ_CALLS", of_depth(quick=600, full=2400)))
+CALLS = int(os.environ.get("USMX_FUZZ_CALLS", of_depth(quick=600, pairs=1200, full=2400)))
 FIRST = int(os.environ.get("USMX_FUZZ_SEED", "1"))
 TOGETHER = 300
 SEEDS = range(FIRST, FIRST + -(-CALLS // TOGETHER))

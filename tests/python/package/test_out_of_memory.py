@@ -15,7 +15,7 @@ from depths import of_depth
 
 PROGRAM = lab.HERE / "out_of_memory.py"
 #: How many allocations of each operation fail.
-POINTS = of_depth(quick=40, full=120)
+POINTS = of_depth(quick=40, pairs=60, full=120)
 #: What NumPy and CPython say themselves: docs/upstream/memory-errors-of-others.md.
 OF_OTHERS = re.compile(
     r"PicklingError: Can't pickle <function rebuild .* import of module 'usmx._array' failed"
