@@ -13,6 +13,7 @@ import sys
 import ml_dtypes
 import numpy as np
 import pytest
+from depths import some
 from together import compute_together
 
 import usmx
@@ -317,7 +318,7 @@ def test_sums_are_taken_in_float32(count, usm_type):
     values = rounded(np.random.default_rng(4).uniform(0, 2, (count, 3)))
     x = usmx.asarray(values, usm_type=usm_type)
     wide = usmx.asarray(values.astype("f4"), usm_type=usm_type)
-    for axis in (None, 0, 1):
+    for axis in some((None, 0, 1), 1):
         names = ("sum", "mean", "var", "prod", "max", "min")
         made = [getattr(usmx, name)(x, axis=axis) for name in names]
         as_wide = [getattr(usmx, name)(wide, axis=axis) for name in names]
