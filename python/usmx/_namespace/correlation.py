@@ -202,7 +202,28 @@ def cov(
 
 
 def corrcoef(x: ndarray, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> ndarray:
-    """Give the correlations of variables: covariances over both deviations; see `cov`.
+    """Give the correlations of variables: covariances, divided by both standard deviations.
+
+    Parameters
+    ----------
+    x : array
+        At most two dimensions: a row for each variable, a column for each observation.
+    y : array, optional
+        More variables.
+    rowvar : bool, optional
+        False if variables are in columns.
+    dtype : optional
+        The type to compute in; at least float64 by default.
+
+    Returns
+    -------
+    ndarray
+        A matrix of numbers from -1 to 1; of one variable 1, without dimensions.
+
+    Raises
+    ------
+    ValueError
+        More than two dimensions.
 
     Examples
     --------

@@ -486,6 +486,27 @@ def _edges_at(a: ndarray, bins: Any, limits: Any, weights: Any) -> tuple[Any, nd
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
     """Give the edges of the bins of `histogram`, where the array is.
 
+    Parameters
+    ----------
+    a : array
+        Real numbers, of any shape.
+    bins : int, array or str, optional
+        As for `histogram`.
+    range : (low, high), optional
+        Where bins of one width begin and end; by default with the smallest and the largest element.
+    weights : array, optional
+        As for `histogram`.
+
+    Returns
+    -------
+    ndarray
+        One more than there are bins.
+
+    Raises
+    ------
+    ValueError
+        No bins, edges that do not ascend, a range that is not finite.
+
     Examples
     --------
     >>> import usmx

@@ -62,6 +62,11 @@ def histogramdd(
     tuple of ndarray
         The edges along each axis.
 
+    Raises
+    ------
+    ValueError
+        Points of another shape, or not as many bins or ranges as dimensions.
+
     Examples
     --------
     >>> import usmx

@@ -39,7 +39,29 @@ def nansum(
     initial: Any = None,
     where: Any = True,
 ) -> ndarray:
-    """Add the elements that are not NaN; see `sum`.
+    """Add the elements that are not NaN; of none 0.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int or tuple of int, optional
+        The axes along which to reduce; all by default.
+    dtype : optional
+        The type of the result, which is also computed in.
+    out : ndarray, optional
+        The result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    initial : number, optional
+        Added to the result.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `a`.
+
+    Returns
+    -------
+    ndarray
+        As of `sum`.
 
     Examples
     --------
@@ -59,7 +81,29 @@ def nanprod(
     initial: Any = None,
     where: Any = True,
 ) -> ndarray:
-    """Multiply the elements that are not NaN; see `prod`.
+    """Multiply the elements that are not NaN; of none 1.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int or tuple of int, optional
+        The axes along which to reduce; all by default.
+    dtype : optional
+        The type of the result, which is also computed in.
+    out : ndarray, optional
+        The result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    initial : number, optional
+        Multiplied with the result.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `a`.
+
+    Returns
+    -------
+    ndarray
+        As of `prod`.
 
     Examples
     --------
@@ -76,7 +120,23 @@ def nancumsum(
     dtype: Any = None,
     out: ndarray | None = None,
 ) -> ndarray:
-    """Give sums up to each element, NaN as 0; see `cumsum`.
+    """Give the sums of the elements up to each, where NaN counts as 0.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int, optional
+        Along which; without it all elements in C order, in one dimension.
+    dtype : optional
+        The type of the result.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of the shape of `a`, or of one dimension.
 
     Examples
     --------
@@ -93,7 +153,23 @@ def nancumprod(
     dtype: Any = None,
     out: ndarray | None = None,
 ) -> ndarray:
-    """Give products up to each element, NaN as 1; see `cumprod`.
+    """Give the products of the elements up to each, where NaN counts as 1.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int, optional
+        Along which; without it all elements in C order, in one dimension.
+    dtype : optional
+        The type of the result.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of the shape of `a`, or of one dimension.
 
     Examples
     --------
@@ -137,7 +213,32 @@ def nanmean(
     *,
     where: Any = True,
 ) -> ndarray:
-    """Give the mean of the elements that are not NaN; NaN if there is none. See `mean`.
+    """Give the mean of the elements that are not NaN; NaN if there is none.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int or tuple of int, optional
+        The axes along which to reduce; all by default.
+    dtype : optional
+        The type of the result.
+    out : ndarray, optional
+        The result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `a`.
+
+    Returns
+    -------
+    ndarray
+        As of `mean`.
+
+    Raises
+    ------
+    TypeError
+        `dtype` is of integers, and `a` of floating-point numbers.
 
     Examples
     --------
@@ -169,9 +270,38 @@ def nanvar(
     mean: Any = None,
     correction: float = 0.0,
 ) -> ndarray:
-    """Give the variance of the elements that are not NaN; see `var`.
+    """Give the variance of the elements that are not NaN.
 
     NaN where there are not more of them than `correction`.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int or tuple of int, optional
+        The axes along which to reduce; all by default.
+    dtype : optional
+        The type of the result.
+    out : ndarray, optional
+        The result is written into this array.
+    ddof, correction : float, optional
+        Subtracted from the number of elements that the sum is divided by, as in `var`.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `a`.
+    mean : array, optional
+        The mean, with ``keepdims=True``, where it is known already.
+
+    Returns
+    -------
+    ndarray
+        As of `var`.
+
+    Raises
+    ------
+    TypeError
+        `dtype` is of integers, and `a` of floating-point numbers.
 
     Examples
     --------
@@ -218,7 +348,31 @@ def nanstd(
     mean: Any = None,
     correction: float = 0.0,
 ) -> ndarray:
-    """Give the standard deviation of the elements that are not NaN, the root of `nanvar`.
+    """Give the standard deviation of the elements that are not NaN: the root of `nanvar`.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int or tuple of int, optional
+        The axes along which to reduce; all by default.
+    dtype : optional
+        The type of the result.
+    out : ndarray, optional
+        The result is written into this array.
+    ddof, correction : float, optional
+        Subtracted from the number of elements that the sum is divided by, as in `var`.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `a`.
+    mean : array, optional
+        The mean, with ``keepdims=True``, where it is known already.
+
+    Returns
+    -------
+    ndarray
+        As of `std`.
 
     Examples
     --------
@@ -280,7 +434,32 @@ def nanmin(
     initial: Any = None,
     where: Any = True,
 ) -> ndarray:
-    """Give the smallest element that is not NaN; NaN if there is none. See `min`.
+    """Give the smallest element that is not NaN; NaN if there is none.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int or tuple of int, optional
+        The axes along which to reduce; all by default.
+    out : ndarray, optional
+        The result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    initial : number, optional
+        The largest result. Needed for an empty array, and with `where`.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `a`.
+
+    Returns
+    -------
+    ndarray
+        Of the type of `a`.
+
+    Raises
+    ------
+    ValueError
+        There are no elements and no `initial`; `where` without `initial`.
 
     Examples
     --------
@@ -299,7 +478,32 @@ def nanmax(
     initial: Any = None,
     where: Any = True,
 ) -> ndarray:
-    """Give the largest element that is not NaN; NaN if there is none. See `max`.
+    """Give the largest element that is not NaN; NaN if there is none.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int or tuple of int, optional
+        The axes along which to reduce; all by default.
+    out : ndarray, optional
+        The result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    initial : number, optional
+        The least result. Needed for an empty array, and with `where`.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `a`.
+
+    Returns
+    -------
+    ndarray
+        Of the type of `a`.
+
+    Raises
+    ------
+    ValueError
+        There are no elements and no `initial`; `where` without `initial`.
 
     Examples
     --------
@@ -340,12 +544,28 @@ def nanargmin(
     *,
     keepdims: bool = False,
 ) -> ndarray:
-    """Give the index of the smallest element that is not NaN; see `argmin`.
+    """Give the index of the smallest element that is not NaN, of equal ones the first.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int, optional
+        Along which; without it all elements are counted in C order.
+    out : ndarray, optional
+        Of integers; the result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+
+    Returns
+    -------
+    ndarray
+        Of int64.
 
     Raises
     ------
     ValueError
-        A line holds nothing but NaN; the host waits to know.
+        There are no elements, or a line has nothing but NaN; the host waits to know.
 
     Examples
     --------
@@ -363,7 +583,28 @@ def nanargmax(
     *,
     keepdims: bool = False,
 ) -> ndarray:
-    """Give the index of the largest element that is not NaN; see `nanargmin`.
+    """Give the index of the largest element that is not NaN, of equal ones the first.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int, optional
+        Along which; without it all elements are counted in C order.
+    out : ndarray, optional
+        Of integers; the result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+
+    Returns
+    -------
+    ndarray
+        Of int64.
+
+    Raises
+    ------
+    ValueError
+        There are no elements, or a line has nothing but NaN; the host waits to know.
 
     Examples
     --------

@@ -218,7 +218,30 @@ def nanmedian(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> ndarray:
-    """Give the median of the elements that are not NaN; see `median`. NaN if there is none.
+    """Give the median of the elements that are not NaN; NaN if there is none.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers. Of integers and bools the result is float64.
+    axis : int or tuple of int, optional
+        Along which; all by default.
+    out : ndarray, optional
+        The result is written into this array.
+    overwrite_input : bool, optional
+        As NumPy's; it changes nothing.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+
+    Returns
+    -------
+    ndarray
+        The middle element, or the mean of both in the middle.
+
+    Raises
+    ------
+    ValueError
+        An axis that `a` does not have, or twice.
 
     Examples
     --------
@@ -451,7 +474,39 @@ def percentile(
     *,
     weights: Any = None,
 ) -> ndarray:
-    """Give quantiles for shares from 0 to 100; see `quantile`.
+    """Give the numbers below which percentages of the elements are.
+
+    Parameters
+    ----------
+    a : array
+        Real numbers.
+    q : number or array
+        The percentages, from 0 to 100; the host reads them.
+    axis : int or tuple of int, optional
+        Along which; all by default.
+    out : ndarray, optional
+        The result is written into this array.
+    overwrite_input : bool, optional
+        As NumPy's; it changes nothing.
+    method : str, optional
+        How numbers between two elements are found: any of NumPy's thirteen.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    weights : array, optional
+        How much each element counts, of the shape of `a` or of its axis; for the method
+        'inverted_cdf' alone.
+
+    Returns
+    -------
+    ndarray
+        As of `quantile`: the shape of `q` comes first, then that of the other axes.
+
+    Raises
+    ------
+    ValueError
+        A percentage outside of 0 to 100, another method, an axis that `a` does not have.
+    TypeError
+        Complex numbers.
 
     Examples
     --------
@@ -473,7 +528,39 @@ def nanquantile(
     *,
     weights: Any = None,
 ) -> ndarray:
-    """Give quantiles of the elements that are not NaN; see `quantile`.
+    """Give the numbers below which shares of the elements are that are not NaN.
+
+    Parameters
+    ----------
+    a : array
+        Real numbers.
+    q : number or array
+        The shares, from 0 to 1; the host reads them.
+    axis : int or tuple of int, optional
+        Along which; all by default.
+    out : ndarray, optional
+        The result is written into this array.
+    overwrite_input : bool, optional
+        As NumPy's; it changes nothing.
+    method : str, optional
+        How numbers between two elements are found: any of NumPy's thirteen.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    weights : array, optional
+        How much each element counts, of the shape of `a` or of its axis; for the method
+        'inverted_cdf' alone.
+
+    Returns
+    -------
+    ndarray
+        As of `quantile`; NaN where no element is left.
+
+    Raises
+    ------
+    ValueError
+        A share outside of 0 to 1, another method, an axis that `a` does not have.
+    TypeError
+        Complex numbers.
 
     Examples
     --------
@@ -495,7 +582,39 @@ def nanpercentile(
     *,
     weights: Any = None,
 ) -> ndarray:
-    """Give quantiles of the elements that are not NaN, for shares from 0 to 100.
+    """Give the numbers below which percentages of the elements are that are not NaN.
+
+    Parameters
+    ----------
+    a : array
+        Real numbers.
+    q : number or array
+        The percentages, from 0 to 100; the host reads them.
+    axis : int or tuple of int, optional
+        Along which; all by default.
+    out : ndarray, optional
+        The result is written into this array.
+    overwrite_input : bool, optional
+        As NumPy's; it changes nothing.
+    method : str, optional
+        How numbers between two elements are found: any of NumPy's thirteen.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    weights : array, optional
+        How much each element counts, of the shape of `a` or of its axis; for the method
+        'inverted_cdf' alone.
+
+    Returns
+    -------
+    ndarray
+        As of `quantile`; NaN where no element is left.
+
+    Raises
+    ------
+    ValueError
+        A percentage outside of 0 to 100, another method, an axis that `a` does not have.
+    TypeError
+        Complex numbers.
 
     Examples
     --------

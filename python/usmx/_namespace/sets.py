@@ -186,7 +186,17 @@ def unique_all(x: ndarray) -> UniqueAll:
 
 
 def unique_counts(x: ndarray) -> UniqueCounts:
-    """Give the different elements, in order, and how often each is; see `unique_all`.
+    """Give the different elements, in order, and how often each is.
+
+    Parameters
+    ----------
+    x : array
+        Of any type of numbers, and any shape. Each NaN differs from all others; -0.0 equals 0.0.
+
+    Returns
+    -------
+    UniqueCounts
+        The `values`, in ascending order, and the `counts`. The host waits for how many there are.
 
     Examples
     --------
@@ -200,7 +210,18 @@ def unique_counts(x: ndarray) -> UniqueCounts:
 
 
 def unique_inverse(x: ndarray) -> UniqueInverse:
-    """Give the different elements, in order, and which of them each one is; see `unique_all`.
+    """Give the different elements, in order, and which of them each one is.
+
+    Parameters
+    ----------
+    x : array
+        Of any type of numbers, and any shape. Each NaN differs from all others; -0.0 equals 0.0.
+
+    Returns
+    -------
+    UniqueInverse
+        The `values`, in ascending order, and the `inverse_indices`, of the shape of `x`, for which
+        ``values[inverse_indices]`` is `x`. The host waits for how many there are.
 
     Examples
     --------
@@ -214,7 +235,17 @@ def unique_inverse(x: ndarray) -> UniqueInverse:
 
 
 def unique_values(x: ndarray) -> ndarray:
-    """Give the different elements, in order; see `unique_all`.
+    """Give the different elements, in order.
+
+    Parameters
+    ----------
+    x : array
+        Of any type of numbers, and any shape. Each NaN differs from all others; -0.0 equals 0.0.
+
+    Returns
+    -------
+    ndarray
+        In one dimension, ascending. The host waits for how many there are.
 
     Examples
     --------
@@ -290,6 +321,11 @@ def lexsort(keys: Sequence[ndarray] | ndarray, axis: SupportsIndex = -1) -> ndar
         Of one shape.
     axis : int, optional
         Along which it is sorted.
+
+    Returns
+    -------
+    ndarray
+        Of int64, of the shape of a key.
 
     Raises
     ------
@@ -396,6 +432,16 @@ def _pair(x1: Any, x2: Any) -> tuple[ndarray, ndarray]:
 def union1d(ar1: Any, ar2: Any) -> ndarray:
     """Give the different elements of both arrays, in order.
 
+    Parameters
+    ----------
+    ar1, ar2 : array
+        Of any shape.
+
+    Returns
+    -------
+    ndarray
+        In one dimension, ascending.
+
     Examples
     --------
     >>> import usmx
@@ -413,7 +459,19 @@ def intersect1d(
 ) -> Any:
     """Give the different elements that are in both arrays, in order.
 
-    With `return_indices`, where each is first in the one and in the other array follows.
+    Parameters
+    ----------
+    ar1, ar2 : array
+        Of any shape.
+    assume_unique : bool
+        As NumPy's; it changes nothing.
+    return_indices : bool
+        Whether to give where each is first in the one and in the other array, too.
+
+    Returns
+    -------
+    ndarray or tuple of ndarray
+        The elements; with `return_indices` the two arrays of indices follow.
 
     Examples
     --------
@@ -435,7 +493,17 @@ def intersect1d(
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
     """Give the different elements of `ar1` that are not in `ar2`, in order.
 
-    With `assume_unique` they are all elements that are not there, as they are given.
+    Parameters
+    ----------
+    ar1, ar2 : array
+        Of any shape.
+    assume_unique : bool
+        Whether elements stay as they are given: neither sorted nor left out where they are equal.
+
+    Returns
+    -------
+    ndarray
+        In one dimension.
 
     Examples
     --------
@@ -451,6 +519,18 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
     """Give the different elements that are in one of both arrays alone, in order.
+
+    Parameters
+    ----------
+    ar1, ar2 : array
+        Of any shape.
+    assume_unique : bool
+        As NumPy's; it changes nothing.
+
+    Returns
+    -------
+    ndarray
+        In one dimension, ascending.
 
     Examples
     --------

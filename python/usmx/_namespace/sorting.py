@@ -108,10 +108,35 @@ def argsort(
     descending: bool = False,
     stable: bool | None = True,
 ) -> ndarray:
-    """Give the indices that put the elements in order along an axis, as int64; see `sort`.
+    """Give the indices that put the elements in order along an axis, as int64.
 
     ``take_along_axis(x, argsort(x, axis=k), axis=k)`` is ``sort(x, axis=k)``. Indices of equal
     elements ascend, in both directions.
+
+    Parameters
+    ----------
+    a : array
+        Of any type that `sort` takes.
+    axis : int, optional
+        Along which; None takes all elements in one dimension.
+    kind : optional
+        As NumPy's; it changes nothing.
+    order : str or sequence of str, optional
+        The fields of records that count first; the others follow in their order.
+    descending : bool, optional
+        Whether the largest element comes first. NaN is at the end in both directions.
+    stable : bool, optional
+        Every sort is stable: equal elements, such as -0.0 and 0.0, stay in their order.
+
+    Returns
+    -------
+    ndarray
+        Of int64, of the shape of `a`, in one dimension without an axis.
+
+    Raises
+    ------
+    IndexError
+        An axis that `a` does not have.
 
     Examples
     --------
@@ -138,7 +163,30 @@ def sort_in_place(
     descending: bool = False,
     stable: bool | None = True,
 ) -> None:
-    """Put the elements of an array in order along an axis; see `sort`."""
+    """Put the elements of the array in order along an axis, in its own memory.
+
+    Parameters
+    ----------
+    x : ndarray
+        The array.
+    axis : int, optional
+        Along which; the last one by default.
+    kind : optional
+        As NumPy's; it changes nothing.
+    order : str or sequence of str, optional
+        The fields of records that count first; the others follow in their order.
+    descending : bool, optional
+        Whether the largest element comes first. NaN is at the end in both directions.
+    stable : bool, optional
+        Every sort is stable: equal elements, such as -0.0 and 0.0, stay in their order.
+
+    Raises
+    ------
+    ValueError
+        The array is read-only.
+    IndexError
+        There is no such axis.
+    """
     if x.flags.writable is False:
         raise ValueError("x: sort destination is read-only")
     to_axis(axis, x.ndim)
@@ -189,6 +237,11 @@ def partition(
     kind, order : optional
         As NumPy's; they change nothing.
 
+    Returns
+    -------
+    ndarray
+        Of the shape and type of `a`, in one dimension without an axis.
+
     Raises
     ------
     ValueError
@@ -212,6 +265,27 @@ def argpartition(
 ) -> ndarray:
     """Give the indices that make what `partition` gives, as int64.
 
+    Parameters
+    ----------
+    a : array
+        Of any type that `sort` takes.
+    kth : int or sequence of int
+        Places along the axis; negative ones count from its end.
+    axis : int, optional
+        Along which; None takes all elements in one dimension.
+    kind, order : optional
+        As NumPy's; they change nothing.
+
+    Returns
+    -------
+    ndarray
+        Of int64, of the shape of `a`, in one dimension without an axis.
+
+    Raises
+    ------
+    ValueError
+        A `kth` outside of the axis.
+
     Examples
     --------
     >>> import usmx
@@ -229,7 +303,26 @@ def partition_in_place(
     kind: str | None = None,
     order: None = None,
 ) -> None:
-    """Put the elements of `kth` where `sort` has them; see `partition`."""
+    """Move the elements so that those of `kth` are where `sort` has them.
+
+    Smaller ones stand before each of them, larger ones behind it, in any order; see `partition`.
+
+    Parameters
+    ----------
+    x : ndarray
+        The array.
+    kth : int or sequence of int
+        Places along the axis; negative ones count from its end.
+    axis : int, optional
+        Along which; the last one by default.
+    kind, order : optional
+        As NumPy's; they change nothing.
+
+    Raises
+    ------
+    ValueError
+        The array is read-only, or a `kth` is outside of the axis.
+    """
     if x.flags.writable is False:
         raise ValueError("x: partition destination is read-only")
     x[...] = partition(x, kth, axis)
@@ -274,6 +367,8 @@ def searchsorted(
         `a` has not one dimension, `side` is none of both, or `sorter` has another length.
     IndexError
         An index of `sorter` is outside of `a`.
+    TypeError
+        `sorter` is not of integers.
 
     Examples
     --------

@@ -224,7 +224,35 @@ def prod(
     initial: Any = None,
     where: Any = True,
 ) -> _usmx.ndarray:
-    """Multiply elements; of none 1. Parameters and types as those of `sum`.
+    """Multiply elements; of none 1.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers. Bools and integers are multiplied as 64-bit integers.
+    axis : int or tuple of int, optional
+        The axes along which to reduce; all by default.
+    dtype : optional
+        The type of the result, which is also computed in.
+    out : ndarray, optional
+        The result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    initial : number, optional
+        Multiplied with the result.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `a`.
+
+    Returns
+    -------
+    ndarray
+        Of the type of `a`, of bools and integers int64 or uint64; of an empty array 1. Integers
+        that do not fit wrap around, as in NumPy.
+
+    Raises
+    ------
+    ValueError
+        An axis that `a` does not have, or twice.
 
     Examples
     --------
@@ -283,8 +311,32 @@ def max(
 ) -> _usmx.ndarray:
     """Give the largest element; NaN if there is one.
 
-    Of an empty array it is `initial`; without `initial`, ValueError. `initial` and `where` are as
-    those of `sum`; `where` needs `initial`.
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers; complex ones are compared by their real parts, equal ones of these
+        by their imaginary parts.
+    axis : int or tuple of int, optional
+        The axes along which to reduce; all by default.
+    out : ndarray, optional
+        The result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    initial : number, optional
+        The least result. Needed for an empty array, and with `where`.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `a`.
+
+    Returns
+    -------
+    ndarray
+        Of the type of `a`.
+
+    Raises
+    ------
+    ValueError
+        There are no elements and no `initial`; `where` without `initial`; an axis that `a` does not
+        have, or twice.
 
     Examples
     --------
@@ -307,7 +359,33 @@ def min(
     initial: Any = None,
     where: Any = True,
 ) -> _usmx.ndarray:
-    """Give the smallest element; NaN if there is one. Parameters as those of `max`.
+    """Give the smallest element; NaN if there is one.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers; complex ones are compared as by `max`.
+    axis : int or tuple of int, optional
+        The axes along which to reduce; all by default.
+    out : ndarray, optional
+        The result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    initial : number, optional
+        The largest result. Needed for an empty array, and with `where`.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `a`.
+
+    Returns
+    -------
+    ndarray
+        Of the type of `a`.
+
+    Raises
+    ------
+    ValueError
+        There are no elements and no `initial`; `where` without `initial`; an axis that `a` does not
+        have, or twice.
 
     Examples
     --------
@@ -334,6 +412,27 @@ def ptp(
 ) -> _usmx.ndarray:
     """Give the largest minus the smallest element.
 
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int or tuple of int, optional
+        The axes along which to reduce; all by default.
+    out : ndarray, optional
+        The result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+
+    Returns
+    -------
+    ndarray
+        Of the type of `a`; NaN where an element is NaN.
+
+    Raises
+    ------
+    ValueError
+        There are no elements; an axis that `a` does not have, or twice.
+
     Examples
     --------
     >>> import usmx
@@ -353,6 +452,29 @@ def any(
     where: Any = True,
 ) -> _usmx.ndarray:
     """Say whether an element is not 0; of none False. NaN counts as not 0.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int or tuple of int, optional
+        The axes along which to reduce; all by default.
+    out : ndarray, optional
+        The result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `a`.
+
+    Returns
+    -------
+    ndarray
+        Of bools.
+
+    Raises
+    ------
+    ValueError
+        An axis that `a` does not have, or twice.
 
     Examples
     --------
@@ -389,6 +511,29 @@ def all(
     where: Any = True,
 ) -> _usmx.ndarray:
     """Say whether no element is 0; of none True. NaN counts as not 0.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int or tuple of int, optional
+        The axes along which to reduce; all by default.
+    out : ndarray, optional
+        The result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `a`.
+
+    Returns
+    -------
+    ndarray
+        Of bools.
+
+    Raises
+    ------
+    ValueError
+        An axis that `a` does not have, or twice.
 
     Examples
     --------
@@ -460,6 +605,11 @@ def mean(
         The result is written into this array.
     where : array of bools, optional
         Which elements count; it is broadcast to the shape of `a`.
+
+    Returns
+    -------
+    ndarray
+        Of the type of `a`; of bools and integers float64, or float32 on devices without float64.
 
     Raises
     ------
@@ -540,6 +690,12 @@ def var(
     mean : array, optional
         The mean, as ``usmx.mean`` gives it with ``keepdims=True``, where it is known already.
 
+    Returns
+    -------
+    ndarray
+        Of real numbers of the size of those in `a`; of bools and integers float64. NaN where
+        nothing is left to divide by.
+
     Raises
     ------
     ValueError
@@ -611,7 +767,37 @@ def std(
     mean: Any = None,
     correction: float = 0.0,
 ) -> _usmx.ndarray:
-    """Give the standard deviation, the root of `var`, which explains the parameters.
+    """Give the standard deviation: the square root of `var`.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers; of complex ones the absolute distances count.
+    axis : int or tuple of int, optional
+        The axes along which to reduce; all by default.
+    dtype : optional
+        The type to compute in.
+    out : ndarray, optional
+        The result is written into this array.
+    ddof, correction : float, optional
+        Subtracted from the number of elements that the sum is divided by: NumPy's name, and that of
+        the standard.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+    where : array of bools, optional
+        Which elements count; it is broadcast to the shape of `a`.
+    mean : array, optional
+        The mean, as ``usmx.mean`` gives it with ``keepdims=True``, where it is known already.
+
+    Returns
+    -------
+    ndarray
+        Of real numbers of the size of those in `a`; of bools and integers float64.
+
+    Raises
+    ------
+    ValueError
+        An axis that `a` does not have, or twice; both `ddof` and `correction`.
 
     Examples
     --------
@@ -735,7 +921,26 @@ def argmax(
 ) -> _usmx.ndarray:
     """Give the index of the largest element, of equal ones the first; of the first NaN.
 
-    Without an axis it counts elements in C order. ValueError if there are no elements.
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int, optional
+        Along which; without it all elements are counted in C order.
+    out : ndarray, optional
+        Of integers; the result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+
+    Returns
+    -------
+    ndarray
+        Of int64. `unravel_index` makes indices along each axis of those without an axis.
+
+    Raises
+    ------
+    ValueError
+        There are no elements along the axis.
 
     Examples
     --------
@@ -755,7 +960,26 @@ def argmin(
 ) -> _usmx.ndarray:
     """Give the index of the smallest element, of equal ones the first; of the first NaN.
 
-    Without an axis it counts elements in C order. ValueError if there are no elements.
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+    axis : int, optional
+        Along which; without it all elements are counted in C order.
+    out : ndarray, optional
+        Of integers; the result is written into this array.
+    keepdims : bool, optional
+        Whether the axes stay, with length one.
+
+    Returns
+    -------
+    ndarray
+        Of int64. `unravel_index` makes indices along each axis of those without an axis.
+
+    Raises
+    ------
+    ValueError
+        There are no elements along the axis.
 
     Examples
     --------
@@ -804,6 +1028,16 @@ def cumulative_sum(
     include_initial : bool, optional
         Whether 0, the sum of an empty array, comes first, which makes the axis one longer.
 
+    Returns
+    -------
+    ndarray
+        Of the shape of `x`, with `include_initial` one longer along the axis.
+
+    Raises
+    ------
+    ValueError
+        More than one dimension and no axis.
+
     Examples
     --------
     >>> import usmx
@@ -824,7 +1058,30 @@ def cumulative_prod(
     out: _usmx.ndarray | None = None,
     include_initial: bool = False,
 ) -> _usmx.ndarray:
-    """Give the products of the elements up to each; see `cumulative_sum`.
+    """Give the products of the elements up to each, along an axis.
+
+    Parameters
+    ----------
+    x : array
+        Of any type of numbers; types as those of `prod`.
+    axis : int, optional
+        Needed for more than one dimension.
+    dtype : optional
+        The type of the result.
+    out : ndarray, optional
+        The result is written into this array.
+    include_initial : bool, optional
+        Whether 1, the product of an empty array, comes first, which makes the axis one longer.
+
+    Returns
+    -------
+    ndarray
+        Of the shape of `x`, with `include_initial` one longer along the axis.
+
+    Raises
+    ------
+    ValueError
+        More than one dimension and no axis.
 
     Examples
     --------
@@ -844,7 +1101,23 @@ def cumsum(
     dtype: Any = None,
     out: _usmx.ndarray | None = None,
 ) -> _usmx.ndarray:
-    """As NumPy's: of all elements in C order if there is no axis; see `cumulative_sum`.
+    """Give the sums of the elements up to each, as NumPy's function of that name does.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers; types as those of `sum`.
+    axis : int, optional
+        Along which; without it all elements in C order, in one dimension.
+    dtype : optional
+        The type of the result.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of the shape of `a`, or of one dimension.
 
     Examples
     --------
@@ -864,7 +1137,23 @@ def cumprod(
     dtype: Any = None,
     out: _usmx.ndarray | None = None,
 ) -> _usmx.ndarray:
-    """As NumPy's: of all elements in C order if there is no axis; see `cumulative_prod`.
+    """Give the products of the elements up to each, as NumPy's function of that name does.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers; types as those of `prod`.
+    axis : int, optional
+        Along which; without it all elements in C order, in one dimension.
+    dtype : optional
+        The type of the result.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of the shape of `a`, or of one dimension.
 
     Examples
     --------
@@ -897,6 +1186,16 @@ def diff(
         Along which neighbours stand.
     prepend, append : array or number, optional
         Elements that stand before and after those of `a` along the axis.
+
+    Returns
+    -------
+    ndarray
+        Shorter by `n` along the axis, without `prepend` and `append`; of the type of `a`.
+
+    Raises
+    ------
+    ValueError
+        `n` is negative, or `a` has no dimensions.
 
     Examples
     --------
