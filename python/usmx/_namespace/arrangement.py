@@ -56,6 +56,11 @@ def apply_along_axis(
     ndarray
         What the function gave, in place of the axis.
 
+    Raises
+    ------
+    ValueError
+        There is no line, because another axis has the length 0.
+
     Examples
     --------
     >>> import usmx
@@ -93,6 +98,11 @@ def apply_over_axes(
     axes : int or sequence of int
         Over which, in this order.
 
+    Returns
+    -------
+    ndarray
+        With as many dimensions as `a`.
+
     Raises
     ------
     ValueError
@@ -124,6 +134,11 @@ def block(arrays: Any) -> ndarray:
     ----------
     arrays : nested list of array
         All lists of one depth; no tuples, as in NumPy.
+
+    Returns
+    -------
+    ndarray
+        Of at least as many dimensions as the lists are deep.
 
     Raises
     ------
@@ -191,10 +206,17 @@ def choose(a: ArrayLike, choices: Any, out: ndarray | None = None, mode: str = "
     mode : {'raise', 'wrap', 'clip'}
         What happens to numbers outside.
 
+    Returns
+    -------
+    ndarray
+        Of the shape that `a` and the choices have together.
+
     Raises
     ------
     ValueError
-        A number outside of the choices with ``mode='raise'``.
+        A number outside of the choices with ``mode='raise'``, no choices, or another mode.
+    TypeError
+        `a` is not of integers.
 
     Examples
     --------
@@ -246,6 +268,16 @@ def compress(
     out : ndarray, optional
         Where the result is written.
 
+    Returns
+    -------
+    ndarray
+        As long along the axis as there are true conditions.
+
+    Raises
+    ------
+    ValueError
+        `condition` has not one dimension.
+
     Examples
     --------
     >>> import usmx
@@ -270,6 +302,18 @@ def compress(
 def diagflat(v: ArrayLike, k: int = 0) -> ndarray:
     """A matrix with the elements, in one dimension, on a diagonal.
 
+    Parameters
+    ----------
+    v : array
+        Any shape; its elements are taken in C order.
+    k : int
+        The diagonal: 0 is the main one, positive ones lie above.
+
+    Returns
+    -------
+    ndarray
+        A square matrix of zeros but for that diagonal.
+
     Examples
     --------
     >>> import usmx
@@ -284,6 +328,20 @@ def diagflat(v: ArrayLike, k: int = 0) -> ndarray:
 
 def place(arr: ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
     """Write values, again from the first one after the last, where a mask is true.
+
+    Parameters
+    ----------
+    arr : ndarray
+        What is written to.
+    mask : array of bools
+        Of as many elements as `arr`.
+    vals : array or number
+        Taken in order, one for each true element of the mask.
+
+    Raises
+    ------
+    ValueError
+        There are no values, but elements to write.
 
     Examples
     --------
@@ -305,6 +363,15 @@ def place(arr: ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
 
 def putmask(a: ndarray, mask: ArrayLike, values: ArrayLike) -> None:
     """Write to where a mask is true the value of the same number, counted around.
+
+    Parameters
+    ----------
+    a : ndarray
+        What is written to.
+    mask : array of bools
+        Of as many elements as `a`.
+    values : array or number
+        Element i of `a` gets value i, counted around where there are fewer values than elements.
 
     Examples
     --------
@@ -337,6 +404,11 @@ def ravel_multi_index(
         What happens to indices outside.
     order : {'C', 'F'}
         How elements are counted.
+
+    Returns
+    -------
+    ndarray
+        Of int64, of the shape that the indices have together.
 
     Raises
     ------
@@ -385,6 +457,16 @@ def resize(a: ArrayLike, new_shape: ShapeLike) -> ndarray:
     new_shape : int or tuple of int
         Lengths.
 
+    Returns
+    -------
+    ndarray
+        A copy; zeros if `a` is empty.
+
+    Raises
+    ------
+    ValueError
+        A negative length.
+
     Examples
     --------
     >>> import usmx
@@ -409,6 +491,25 @@ def resize(a: ArrayLike, new_shape: ShapeLike) -> ndarray:
 
 def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> ndarray:
     """A view with an axis moved before another one; `moveaxis` says it plainly.
+
+    Parameters
+    ----------
+    a : array
+        Any shape.
+    axis : int
+        The axis that moves.
+    start : int
+        Before which axis it is then.
+
+    Returns
+    -------
+    ndarray
+        A view.
+
+    Raises
+    ------
+    IndexError
+        There is no such axis.
 
     Examples
     --------
@@ -509,6 +610,11 @@ def trim_zeros(
         ``'f'`` takes those before away, ``'b'`` those behind.
     axis : int or tuple of ints, optional
         Along which whole slices of zeros are taken away; all axes otherwise.
+
+    Returns
+    -------
+    ndarray
+        A view; empty if all elements are 0.
 
     Examples
     --------

@@ -50,6 +50,11 @@ def asnumpy(x: Any, /) -> NumpyArray:
     x : array
         In any kind of memory and of any library, or anything that NumPy makes an array of.
 
+    Returns
+    -------
+    numpy.ndarray
+        Of the shape and type of `x`.
+
     Raises
     ------
     ImportError
@@ -129,7 +134,21 @@ def eye(
 
 
 def identity(n: int, dtype: DTypeLike = None, **keywords: Any) -> ndarray:
-    """A square matrix with ones on the main diagonal; keywords as for `eye`.
+    """A square matrix with ones on the main diagonal.
+
+    Parameters
+    ----------
+    n : int
+        How many rows, and columns.
+    dtype : optional
+        The element type; None is float64 (float32 on devices without float64).
+    **keywords : optional
+        ``usm_type``, ``device`` and ``queue``, as for `eye`.
+
+    Returns
+    -------
+    ndarray
+        Of shape (n, n).
 
     Examples
     --------
@@ -188,6 +207,8 @@ def linspace(
     ------
     ValueError
         `num` is negative.
+    TypeError
+        `start` or `stop` is neither a number nor an array.
 
     Examples
     --------
@@ -286,9 +307,34 @@ def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0,
     dtype: DTypeLike = None, axis: int = 0, **keywords: Any,
 ) -> ndarray:  # fmt: skip
-    """``base`` to the power of numbers at equal distances; keywords as for `linspace`.
+    """``base`` to the power of numbers at equal distances.
 
-    An array of bases is broadcast with the arrays `start` and `stop`.
+    Parameters
+    ----------
+    start, stop : number or array
+        The first and the last exponent; arrays are broadcast.
+    num : int
+        How many.
+    endpoint : bool
+        Whether `stop` is among the exponents.
+    base : number or array
+        An array is broadcast with `start` and `stop`.
+    dtype : optional
+        The element type; None is that of the powers.
+    axis : int
+        The axis of the result along which numbers of one pair of arrays lie.
+    **keywords : optional
+        ``usm_type``, ``device`` and ``queue``, as for `linspace`.
+
+    Returns
+    -------
+    ndarray
+        Of shape (num,); of arrays of their shape with an axis more.
+
+    Raises
+    ------
+    ValueError
+        `num` is negative.
 
     Examples
     --------
@@ -321,6 +367,11 @@ def meshgrid(
         Whether the results keep length one along other axes.
     copy : bool
         Whether the results have memory of their own; otherwise they are views.
+
+    Returns
+    -------
+    tuple of ndarray
+        As many as there are vectors.
 
     Raises
     ------
@@ -379,6 +430,11 @@ def tril(m: ArrayLike, k: int = 0) -> ndarray:
     k : int
         The diagonal: 0 is the main one, positive ones lie above.
 
+    Returns
+    -------
+    ndarray
+        A copy, of the shape and type of `m`.
+
     Raises
     ------
     ValueError
@@ -404,6 +460,11 @@ def triu(m: ArrayLike, k: int = 0) -> ndarray:
     k : int
         The diagonal: 0 is the main one, positive ones lie above.
 
+    Returns
+    -------
+    ndarray
+        A copy, of the shape and type of `m`.
+
     Raises
     ------
     ValueError
@@ -422,7 +483,23 @@ def triu(m: ArrayLike, k: int = 0) -> ndarray:
 def tri(
     N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None, **keywords: Any
 ) -> ndarray:
-    """A matrix of ones on and below a diagonal, and zeros; keywords as for `zeros`.
+    """A matrix of ones on and below a diagonal, and zeros.
+
+    Parameters
+    ----------
+    N, M : int
+        Rows and columns; without `M` a square.
+    k : int
+        The highest diagonal with ones: 0 is the main one, positive ones lie above.
+    dtype : optional
+        The element type; None is float64 (float32 on devices without float64).
+    **keywords : optional
+        ``order``, ``usm_type``, ``device`` and ``queue``, as for `zeros`.
+
+    Returns
+    -------
+    ndarray
+        Of shape (N, M).
 
     Examples
     --------
@@ -436,6 +513,24 @@ def tri(
 
 def diag(v: ArrayLike, k: int = 0) -> ndarray:
     """A diagonal of a matrix, or the matrix with a vector on a diagonal.
+
+    Parameters
+    ----------
+    v : array
+        A matrix, or a vector.
+    k : int
+        The diagonal: 0 is the main one, positive ones lie above.
+
+    Returns
+    -------
+    ndarray
+        Of a matrix a copy of its diagonal; of a vector a square matrix of zeros but for that
+        diagonal.
+
+    Raises
+    ------
+    ValueError
+        `v` has neither one nor two dimensions.
 
     Examples
     --------

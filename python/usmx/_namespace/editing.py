@@ -32,6 +32,16 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> ndarra
     axis : int, optional
         None joins the elements of both in C order.
 
+    Returns
+    -------
+    ndarray
+        A copy, of the type in which both meet.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit.
+
     Examples
     --------
     >>> import usmx
@@ -57,6 +67,11 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> ndarray:
         Which ones along the axis; the host reads indices in USM.
     axis : int, optional
         None leaves them out of the elements in C order.
+
+    Returns
+    -------
+    ndarray
+        A copy of the rest.
 
     Raises
     ------
@@ -102,6 +117,11 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
         They broadcast to what is put in, and are converted to the type of `arr`.
     axis : int, optional
         None counts the elements in C order.
+
+    Returns
+    -------
+    ndarray
+        A copy, of the type of `arr`.
 
     Raises
     ------
@@ -214,6 +234,11 @@ def unravel_index(indices: ArrayLike, shape: Any, order: str = "C") -> tuple[nda
         Of the array that they belong to.
     order : {'C', 'F'}
         Which axis varies fastest: the last or the first.
+
+    Returns
+    -------
+    tuple of ndarray
+        Of int64, one for each axis, of the shape of `indices`.
 
     Raises
     ------

@@ -55,21 +55,59 @@ class Flat:
         return made if dtype is None else made.astype(dtype)
 
     def copy(self) -> ndarray:
-        """A copy of the elements in one dimension."""
+        """A copy of the elements in one dimension.
+
+        Returns
+        -------
+        ndarray
+            In C order.
+        """
         return self.base.reshape(-1).copy()
 
 
 def compress(
     a: ndarray, condition: Any, axis: int | None = None, out: ndarray | None = None
 ) -> ndarray:
-    """``usmx.compress(condition, a, axis)``."""
+    """The parts of the array along an axis where a condition is true; see `usmx.compress`.
+
+    Parameters
+    ----------
+    a : ndarray
+        The array.
+    condition : array of bools
+        In one dimension; parts behind its end are left out.
+    axis : int, optional
+        None takes the elements in one dimension.
+    out : ndarray, optional
+        Where the result is written.
+
+    Returns
+    -------
+    ndarray
+        As long along the axis as there are true conditions.
+    """
     from .arrangement import compress as function
 
     return function(condition, a, axis, out)
 
 
 def conjugate(a: ndarray, out: ndarray | None = None, **keywords: Any) -> ndarray:
-    """The complex conjugates; an array of real numbers itself."""
+    """The complex conjugates of the elements.
+
+    Parameters
+    ----------
+    a : ndarray
+        The array.
+    out : ndarray, optional
+        Where the result is written.
+    **keywords : optional
+        Those of `usmx.conjugate`, such as ``where``.
+
+    Returns
+    -------
+    ndarray
+        The array itself, if it is of real numbers.
+    """
     from .elementwise import conjugate as function
 
     if out is None and not keywords and checked_self(a).dtype.kind in "biuf":
@@ -79,7 +117,15 @@ def conjugate(a: ndarray, out: ndarray | None = None, **keywords: Any) -> ndarra
 
 
 def dump(a: ndarray, file: Any) -> None:
-    """Write a pickle of the array to a file."""
+    """Write a pickle of the array to a file.
+
+    Parameters
+    ----------
+    a : ndarray
+        The array.
+    file : path or file
+        A file is open for bytes.
+    """
     import pickle
     from pathlib import Path
 
@@ -90,7 +136,13 @@ def dump(a: ndarray, file: Any) -> None:
 
 
 def dumps(a: ndarray) -> bytes:
-    """A pickle of the array."""
+    """A pickle of the array.
+
+    Returns
+    -------
+    bytes
+        What ``pickle.loads`` makes an array of, in memory of the same kind.
+    """
     import pickle
 
     return pickle.dumps(a)
@@ -99,7 +151,22 @@ def dumps(a: ndarray) -> bytes:
 def setflags(
     a: ndarray, write: bool | None = None, align: bool | None = None, uic: bool | None = None
 ) -> None:
-    """Set whether the array can be written; the other flags of NumPy cannot be set here."""
+    """Set whether the array can be written; the other flags of NumPy cannot be set here.
+
+    Parameters
+    ----------
+    a : ndarray
+        The array.
+    write : bool, optional
+        False makes it read-only; None changes nothing.
+    align, uic : bool, optional
+        NumPy's; only False and None are taken.
+
+    Raises
+    ------
+    ValueError
+        `align` or `uic` is true.
+    """
     if align or uic:
         raise ValueError("align, uic: cannot be set; only write is")
     if write is not None:
@@ -107,5 +174,17 @@ def setflags(
 
 
 def tofile(a: ndarray, fid: Any, sep: str = "", format: str = "%s") -> None:
-    """Write the elements in C order to a file, as bytes or, with `sep`, as text."""
+    """Write the elements in C order to a file, which does not say their type or shape.
+
+    Parameters
+    ----------
+    a : ndarray
+        The array.
+    fid : path or file
+        A file is open for bytes.
+    sep : str
+        Text between elements; an empty one writes bytes.
+    format : str
+        How an element is written as text.
+    """
     a.to_numpy().tofile(fid, sep, format)

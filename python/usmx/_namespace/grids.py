@@ -148,6 +148,16 @@ def indices(
     **place
         ``usm_type=``, ``device=`` and ``queue=``, as for `arange`.
 
+    Returns
+    -------
+    ndarray or tuple of ndarray
+        Of shape ``(len(dimensions), *dimensions)``, or the lines.
+
+    Raises
+    ------
+    ValueError
+        A negative length.
+
     Examples
     --------
     >>> import usmx
@@ -177,6 +187,16 @@ def indices(
 def ix_(*args: ArrayLike) -> tuple[ndarray, ...]:
     """Indices of one dimension as an open grid: ``x[ix_(rows, columns)]``.
 
+    Parameters
+    ----------
+    *args : array of integers or bools
+        One dimension each; bools stand for the indices where they are true.
+
+    Returns
+    -------
+    tuple of ndarray
+        Views that broadcast, one for each axis of `x`.
+
     Raises
     ------
     ValueError
@@ -204,7 +224,21 @@ def ix_(*args: ArrayLike) -> tuple[ndarray, ...]:
 
 
 def diag_indices(n: int, ndim: int = 2, **place: Any) -> tuple[ndarray, ...]:
-    """The indices of the main diagonal of a cube; keywords as for `arange`.
+    """The indices of the main diagonal of a square, or of a cube with more dimensions.
+
+    Parameters
+    ----------
+    n : int
+        The length of each axis.
+    ndim : int
+        How many axes.
+    **place : optional
+        ``usm_type``, ``device`` and ``queue``, as for `arange`.
+
+    Returns
+    -------
+    tuple of ndarray
+        Of int64, one for each axis.
 
     Examples
     --------
@@ -221,6 +255,21 @@ def diag_indices(n: int, ndim: int = 2, **place: Any) -> tuple[ndarray, ...]:
 
 def diag_indices_from(arr: ndarray) -> tuple[ndarray, ...]:
     """The indices of the main diagonal of an array with equal lengths, where it is.
+
+    Parameters
+    ----------
+    arr : array
+        Two or more equal lengths.
+
+    Returns
+    -------
+    tuple of ndarray
+        Of int64, one for each axis.
+
+    Raises
+    ------
+    ValueError
+        Lengths differ, or there are fewer than two.
 
     Examples
     --------
@@ -257,6 +306,11 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, **place: Any) -> Any:
     **place
         ``usm_type=``, ``device=`` and ``queue=``, as for `arange`.
 
+    Returns
+    -------
+    tuple of ndarray
+        The rows and the columns, in C order.
+
     Examples
     --------
     >>> import usmx
@@ -268,7 +322,21 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, **place: Any) -> Any:
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None, **place: Any) -> Any:
-    """The indices of the upper triangle; see `tril_indices`.
+    """The indices of the upper triangle of a matrix of n rows and m columns.
+
+    Parameters
+    ----------
+    n, m : int
+        Lengths; without `m` a square.
+    k : int
+        The lowest diagonal; 0 is the main one.
+    **place : optional
+        ``usm_type``, ``device`` and ``queue``, as for `arange`.
+
+    Returns
+    -------
+    tuple of ndarray
+        The rows and the columns, in C order.
 
     Examples
     --------
@@ -291,6 +359,23 @@ def _from(upper: bool, arr: ArrayLike, k: int) -> Any:
 def tril_indices_from(arr: ArrayLike, k: int = 0) -> Any:
     """The indices of the lower triangle of a matrix, where it is.
 
+    Parameters
+    ----------
+    arr : array
+        Two dimensions.
+    k : int
+        The highest diagonal; 0 is the main one.
+
+    Returns
+    -------
+    tuple of ndarray
+        The rows and the columns, in C order.
+
+    Raises
+    ------
+    ValueError
+        `arr` has not two dimensions.
+
     Examples
     --------
     >>> import usmx
@@ -303,6 +388,23 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> Any:
 
 def triu_indices_from(arr: ArrayLike, k: int = 0) -> Any:
     """The indices of the upper triangle of a matrix, where it is.
+
+    Parameters
+    ----------
+    arr : array
+        Two dimensions.
+    k : int
+        The lowest diagonal; 0 is the main one.
+
+    Returns
+    -------
+    tuple of ndarray
+        The rows and the columns, in C order.
+
+    Raises
+    ------
+    ValueError
+        `arr` has not two dimensions.
 
     Examples
     --------
@@ -325,6 +427,11 @@ def mask_indices(n: int, mask_func: Any, k: Any = 0) -> Any:
         Such as `triu`: called with a matrix and `k`.
     k : optional
         Its second argument.
+
+    Returns
+    -------
+    tuple of ndarray
+        The rows and the columns of the elements that are not 0.
 
     Examples
     --------

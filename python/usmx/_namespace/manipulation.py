@@ -74,6 +74,16 @@ __all__ = [
 def broadcast_shapes(*args: ShapeLike) -> tuple[int, ...]:
     """The shape that arrays of these shapes have together.
 
+    Parameters
+    ----------
+    *args : int or tuple of int
+        Shapes. They are aligned at the last axis; axes of length one, and missing ones, take the
+        length of the others.
+
+    Returns
+    -------
+    tuple of int
+
     Raises
     ------
     ValueError
@@ -101,6 +111,18 @@ def broadcast_shapes(*args: ShapeLike) -> tuple[int, ...]:
 
 def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[ndarray, ...]:
     """Read-only views of arrays in the shape that they have together.
+
+    Parameters
+    ----------
+    *args : array or number
+        They fit together as for `broadcast_shapes`.
+    subok : bool
+        Without effect; programs for NumPy pass it.
+
+    Returns
+    -------
+    tuple of ndarray
+        One for each argument; that itself if it has the shape already.
 
     Raises
     ------
@@ -137,6 +159,11 @@ def reshape(
     copy : bool, optional
         True copies always, False never, None if needed.
 
+    Returns
+    -------
+    ndarray
+        Of that shape, and of the type of `a`.
+
     Raises
     ------
     ValueError
@@ -155,6 +182,19 @@ def reshape(
 def ravel(a: ArrayLike, order: OrderLike = "C") -> ndarray:
     """The elements contiguous in one dimension; a view if they are contiguous already.
 
+    Parameters
+    ----------
+    a : array
+        Any shape.
+    order : {'C', 'F', 'A', 'K'}
+        The order in which elements are read: rows first, columns first, 'F' if `a` is in Fortran
+        order, or as they are in memory.
+
+    Returns
+    -------
+    ndarray
+        Of one dimension.
+
     Examples
     --------
     >>> import usmx
@@ -171,6 +211,18 @@ def ravel(a: ArrayLike, order: OrderLike = "C") -> ndarray:
 
 def permute_dims(a: ArrayLike, axes: int | Sequence[int] | None = None) -> ndarray:
     """A view whose axis i is axis ``axes[i]`` of `a`.
+
+    Parameters
+    ----------
+    a : array
+        Any shape.
+    axes : sequence of int, optional
+        Each axis of `a` once; None reverses them.
+
+    Returns
+    -------
+    ndarray
+        A view.
 
     Raises
     ------
@@ -189,6 +241,23 @@ def permute_dims(a: ArrayLike, axes: int | Sequence[int] | None = None) -> ndarr
 def transpose(a: ArrayLike, axes: int | Sequence[int] | None = None) -> ndarray:
     """A view with the axes in another order; without `axes` in reverse.
 
+    Parameters
+    ----------
+    a : array
+        Any shape.
+    axes : sequence of int, optional
+        Each axis of `a` once: axis i of the result is axis ``axes[i]`` of `a`. None reverses them.
+
+    Returns
+    -------
+    ndarray
+        A view.
+
+    Raises
+    ------
+    ValueError
+        `axes` does not name each axis once.
+
     Examples
     --------
     >>> import usmx
@@ -205,6 +274,23 @@ def transpose(a: ArrayLike, axes: int | Sequence[int] | None = None) -> ndarray:
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> ndarray:
     """A view with two axes exchanged.
 
+    Parameters
+    ----------
+    a : array
+        Any shape.
+    axis1, axis2 : int
+        Negative ones count from the last axis.
+
+    Returns
+    -------
+    ndarray
+        A view.
+
+    Raises
+    ------
+    IndexError
+        `a` has not such an axis.
+
     Examples
     --------
     >>> import usmx
@@ -219,6 +305,20 @@ def moveaxis(
     a: ArrayLike, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> ndarray:
     """A view with some axes at other places; the others keep their order.
+
+    Parameters
+    ----------
+    a : array
+        Any shape.
+    source : int or sequence of int
+        The axes that move.
+    destination : int or sequence of int
+        Where each of them is in the result.
+
+    Returns
+    -------
+    ndarray
+        A view.
 
     Raises
     ------
@@ -247,6 +347,18 @@ def moveaxis(
 def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> ndarray:
     """A view with new axes of length one, at `axis` of the result.
 
+    Parameters
+    ----------
+    a : array
+        Any shape.
+    axis : int or sequence of int
+        Where the new axes are in the result.
+
+    Returns
+    -------
+    ndarray
+        A view.
+
     Raises
     ------
     IndexError
@@ -267,6 +379,18 @@ def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> ndarray:
 
 def squeeze(a: ArrayLike, axis: int | Sequence[int] | None = None) -> ndarray:
     """A view without axes of length one: those given, or all.
+
+    Parameters
+    ----------
+    a : array
+        Any shape.
+    axis : int or sequence of int, optional
+        The axes of length one to leave out; None is all of them.
+
+    Returns
+    -------
+    ndarray
+        A view.
 
     Raises
     ------
@@ -294,6 +418,18 @@ def squeeze(a: ArrayLike, axis: int | Sequence[int] | None = None) -> ndarray:
 def flip(m: ArrayLike, axis: int | Sequence[int] | None = None) -> ndarray:
     """A view with the elements along some axes, or all, in reverse.
 
+    Parameters
+    ----------
+    m : array
+        Any shape.
+    axis : int or sequence of int, optional
+        None is all axes.
+
+    Returns
+    -------
+    ndarray
+        A view.
+
     Raises
     ------
     IndexError
@@ -313,6 +449,21 @@ def flip(m: ArrayLike, axis: int | Sequence[int] | None = None) -> ndarray:
 def flipud(m: ArrayLike) -> ndarray:
     """A view with axis 0 in reverse.
 
+    Parameters
+    ----------
+    m : array
+        At least one dimension.
+
+    Returns
+    -------
+    ndarray
+        A view.
+
+    Raises
+    ------
+    IndexError
+        `m` has no dimensions.
+
     Examples
     --------
     >>> import usmx
@@ -326,6 +477,21 @@ def flipud(m: ArrayLike) -> ndarray:
 def fliplr(m: ArrayLike) -> ndarray:
     """A view with axis 1 in reverse.
 
+    Parameters
+    ----------
+    m : array
+        At least two dimensions.
+
+    Returns
+    -------
+    ndarray
+        A view.
+
+    Raises
+    ------
+    IndexError
+        `m` has fewer than two dimensions.
+
     Examples
     --------
     >>> import usmx
@@ -338,6 +504,20 @@ def fliplr(m: ArrayLike) -> ndarray:
 
 def rot90(m: ArrayLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> ndarray:
     """A view turned by k times 90 degrees, from the first axis towards the second.
+
+    Parameters
+    ----------
+    m : array
+        At least two dimensions.
+    k : int
+        How often; negative ones turn the other way.
+    axes : (int, int)
+        The plane of rotation.
+
+    Returns
+    -------
+    ndarray
+        A view.
 
     Raises
     ------
@@ -366,7 +546,17 @@ def rot90(m: ArrayLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> ndarray:
 
 
 def atleast_1d(*arys: ArrayLike) -> Any:
-    """Arrays with at least one dimension: an array for one, a tuple for several.
+    """Views of arrays with at least one dimension.
+
+    Parameters
+    ----------
+    *arys : array or number
+        Each by itself.
+
+    Returns
+    -------
+    ndarray or tuple of ndarray
+        An array for one argument, a tuple for several.
 
     Examples
     --------
@@ -380,6 +570,16 @@ def atleast_1d(*arys: ArrayLike) -> Any:
 def atleast_2d(*arys: ArrayLike) -> Any:
     """Arrays with at least two dimensions; new ones stand in front.
 
+    Parameters
+    ----------
+    *arys : array or number
+        Each by itself.
+
+    Returns
+    -------
+    ndarray or tuple of ndarray
+        An array for one argument, a tuple for several.
+
     Examples
     --------
     >>> import usmx
@@ -391,6 +591,16 @@ def atleast_2d(*arys: ArrayLike) -> Any:
 
 def atleast_3d(*arys: ArrayLike) -> Any:
     """Arrays with at least three dimensions; a vector becomes (1, n, 1), a matrix (m, n, 1).
+
+    Parameters
+    ----------
+    *arys : array or number
+        Each by itself.
+
+    Returns
+    -------
+    ndarray or tuple of ndarray
+        An array for one argument, a tuple for several.
 
     Examples
     --------
@@ -443,6 +653,11 @@ def concat(
         The element type; None is that in which the types meet.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
         What may be cast to that type, or to that of `out`.
+
+    Returns
+    -------
+    ndarray
+        The elements of the first array come first.
 
     Raises
     ------
@@ -566,6 +781,11 @@ def stack(
     casting : optional
         As in `concat`.
 
+    Returns
+    -------
+    ndarray
+        With one dimension more than the arrays.
+
     Raises
     ------
     ValueError
@@ -606,7 +826,28 @@ def stack(
 def vstack(
     tup: Sequence[ArrayLike], *, dtype: DTypeLike = None, casting: str = "same_kind"
 ) -> ndarray:
-    """Arrays below each other, along axis 0; vectors are rows. Keywords as in `concat`.
+    """Arrays below each other, along axis 0; vectors are rows.
+
+    Parameters
+    ----------
+    tup : sequence of arrays
+        Equal in shape but for axis 0.
+    dtype : optional
+        The element type; None is that in which the types meet.
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
+        What may be cast to that type.
+
+    Returns
+    -------
+    ndarray
+        Of at least two dimensions.
+
+    Raises
+    ------
+    ValueError
+        There are no arrays, or shapes do not fit.
+    TypeError
+        An array that is not cast by the rule.
 
     Examples
     --------
@@ -621,7 +862,28 @@ def vstack(
 def hstack(
     tup: Sequence[ArrayLike], *, dtype: DTypeLike = None, casting: str = "same_kind"
 ) -> ndarray:
-    """Arrays next to each other, along axis 1; vectors along axis 0. Keywords as in `concat`.
+    """Arrays next to each other, along axis 1; vectors along axis 0.
+
+    Parameters
+    ----------
+    tup : sequence of arrays
+        Equal in shape but for that axis.
+    dtype : optional
+        The element type; None is that in which the types meet.
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
+        What may be cast to that type.
+
+    Returns
+    -------
+    ndarray
+        Of at least one dimension.
+
+    Raises
+    ------
+    ValueError
+        There are no arrays, or shapes do not fit.
+    TypeError
+        An array that is not cast by the rule.
 
     Examples
     --------
@@ -637,6 +899,21 @@ def hstack(
 def dstack(tup: Sequence[ArrayLike]) -> ndarray:
     """Arrays behind each other along axis 2.
 
+    Parameters
+    ----------
+    tup : sequence of arrays
+        Equal in shape but for axis 2; vectors become (1, n, 1), matrices (m, n, 1).
+
+    Returns
+    -------
+    ndarray
+        Of at least three dimensions.
+
+    Raises
+    ------
+    ValueError
+        There are no arrays, or shapes do not fit.
+
     Examples
     --------
     >>> import usmx
@@ -648,6 +925,21 @@ def dstack(tup: Sequence[ArrayLike]) -> ndarray:
 
 def column_stack(tup: Sequence[ArrayLike]) -> ndarray:
     """Arrays next to each other, along axis 1; vectors are columns.
+
+    Parameters
+    ----------
+    tup : sequence of arrays
+        Of one length along axis 0.
+
+    Returns
+    -------
+    ndarray
+        Of at least two dimensions.
+
+    Raises
+    ------
+    ValueError
+        There are no arrays, or shapes do not fit.
 
     Examples
     --------
@@ -664,6 +956,18 @@ def column_stack(tup: Sequence[ArrayLike]) -> ndarray:
 
 def unstack(x: ArrayLike, *, axis: int = 0) -> tuple[ndarray, ...]:
     """Views, one for each index along an axis.
+
+    Parameters
+    ----------
+    x : array
+        At least one dimension.
+    axis : int
+        The axis that the parts do not have.
+
+    Returns
+    -------
+    tuple of ndarray
+        As many as the axis is long.
 
     Raises
     ------
@@ -695,6 +999,11 @@ def array_split(
         where parts begin.
     axis : int
         Along which it is cut.
+
+    Returns
+    -------
+    list of ndarray
+        The parts in order; one that begins behind the end is empty.
 
     Raises
     ------
@@ -729,10 +1038,26 @@ def array_split(
 def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[ndarray]:
     """Views of an array in equal parts, or from given indices on, along an axis.
 
+    Parameters
+    ----------
+    ary : array
+        At least one dimension.
+    indices_or_sections : int or sequence of int
+        How many parts, which must be equal; or the indices where parts begin.
+    axis : int
+        Along which it is cut.
+
+    Returns
+    -------
+    list of ndarray
+        Views of the parts, in order.
+
     Raises
     ------
     ValueError
         The parts cannot be equal.
+    IndexError
+        There is no such axis.
 
     Examples
     --------
@@ -755,6 +1080,23 @@ def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 
 def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[ndarray]:
     """Views of an array in parts along axis 0.
 
+    Parameters
+    ----------
+    ary : array
+        At least two dimensions.
+    indices_or_sections : int or sequence of int
+        As for `split`.
+
+    Returns
+    -------
+    list of ndarray
+        Views of the parts, in order.
+
+    Raises
+    ------
+    ValueError
+        Fewer dimensions, or parts that cannot be equal.
+
     Examples
     --------
     >>> import usmx
@@ -766,6 +1108,23 @@ def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[nda
 
 def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[ndarray]:
     """Views of an array in parts along axis 1, of a vector along axis 0.
+
+    Parameters
+    ----------
+    ary : array
+        At least one dimension.
+    indices_or_sections : int or sequence of int
+        As for `split`.
+
+    Returns
+    -------
+    list of ndarray
+        Views of the parts, in order.
+
+    Raises
+    ------
+    ValueError
+        No dimensions, or parts that cannot be equal.
 
     Examples
     --------
@@ -779,6 +1138,23 @@ def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[nda
 
 def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[ndarray]:
     """Views of an array in parts along axis 2.
+
+    Parameters
+    ----------
+    ary : array
+        At least three dimensions.
+    indices_or_sections : int or sequence of int
+        As for `split`.
+
+    Returns
+    -------
+    list of ndarray
+        Views of the parts, in order.
+
+    Raises
+    ------
+    ValueError
+        Fewer dimensions, or parts that cannot be equal.
 
     Examples
     --------
@@ -850,6 +1226,11 @@ def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> ndarray:
     axis : int, optional
         Along which; None repeats the elements in C order.
 
+    Returns
+    -------
+    ndarray
+        Of one dimension without an axis.
+
     Raises
     ------
     ValueError
@@ -913,6 +1294,11 @@ def tile(A: ArrayLike, reps: int | Sequence[int]) -> ndarray:
     reps : int or tuple of int
         For the last axes; missing ones, of the array or of this, are 1.
 
+    Returns
+    -------
+    ndarray
+        A copy.
+
     Raises
     ------
     ValueError
@@ -952,6 +1338,11 @@ def roll(
         By how much, for each axis.
     axis : int or tuple of int, optional
         Along which; None moves the elements in C order.
+
+    Returns
+    -------
+    ndarray
+        Of the shape and type of `a`.
 
     Raises
     ------

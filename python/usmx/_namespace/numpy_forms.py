@@ -82,6 +82,16 @@ def array(
     **place
         ``usm_type=``, ``device=`` and ``queue=``, as for `asarray`.
 
+    Returns
+    -------
+    ndarray
+        In memory of its own, if it is copied.
+
+    Raises
+    ------
+    ValueError
+        ``copy=False``, and a copy is needed.
+
     Examples
     --------
     >>> import usmx
@@ -94,6 +104,22 @@ def array(
 
 def asanyarray(a: Any, dtype: DTypeLike = None, order: Any = None, **keywords: Any) -> ndarray:
     """The same as `asarray`: usmx has no subclasses.
+
+    Parameters
+    ----------
+    a : object
+        What `asarray` takes.
+    dtype : optional
+        The element type; by default that of the elements.
+    order : {'C', 'F', 'A', 'K'}, optional
+        The order of the elements of a copy.
+    **keywords : optional
+        The others of `asarray`: ``copy``, ``usm_type``, ``device`` and ``queue``.
+
+    Returns
+    -------
+    ndarray
+        `a` itself, if it is an array that fits.
 
     Examples
     --------
@@ -108,6 +134,20 @@ def asanyarray(a: Any, dtype: DTypeLike = None, order: Any = None, **keywords: A
 def ascontiguousarray(a: Any, dtype: DTypeLike = None, **place: Any) -> ndarray:
     """An array in C order with at least one dimension, copied only if needed.
 
+    Parameters
+    ----------
+    a : object
+        What `asarray` takes.
+    dtype : optional
+        The element type; by default that of the elements.
+    **place : optional
+        ``usm_type``, ``device`` and ``queue``, as for `asarray`.
+
+    Returns
+    -------
+    ndarray
+        `a` itself, if it fits already.
+
     Examples
     --------
     >>> import usmx
@@ -119,6 +159,20 @@ def ascontiguousarray(a: Any, dtype: DTypeLike = None, **place: Any) -> ndarray:
 
 def asfortranarray(a: Any, dtype: DTypeLike = None, **place: Any) -> ndarray:
     """An array in Fortran order with at least one dimension, copied only if needed.
+
+    Parameters
+    ----------
+    a : object
+        What `asarray` takes.
+    dtype : optional
+        The element type; by default that of the elements.
+    **place : optional
+        ``usm_type``, ``device`` and ``queue``, as for `asarray`.
+
+    Returns
+    -------
+    ndarray
+        `a` itself, if it fits already.
 
     Examples
     --------
@@ -132,6 +186,16 @@ def asfortranarray(a: Any, dtype: DTypeLike = None, **place: Any) -> ndarray:
 def ndim(a: ArrayLike) -> int:
     """How many dimensions an array or a nested sequence has.
 
+    Parameters
+    ----------
+    a : array, number or nested sequence
+        Only its shape counts.
+
+    Returns
+    -------
+    int
+        0 of a number.
+
     Examples
     --------
     >>> import usmx
@@ -143,6 +207,16 @@ def ndim(a: ArrayLike) -> int:
 
 def shape(a: ArrayLike) -> tuple[int, ...]:
     """The lengths of an array or a nested sequence.
+
+    Parameters
+    ----------
+    a : array, number or nested sequence
+        Only its shape counts.
+
+    Returns
+    -------
+    tuple of int
+        Empty for a number.
 
     Examples
     --------
@@ -156,6 +230,23 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
 def size(a: ArrayLike, axis: int | None = None) -> int:
     """How many elements there are, or how many along an axis.
 
+    Parameters
+    ----------
+    a : array, number or nested sequence
+        Only its shape counts.
+    axis : int, optional
+        None counts all elements.
+
+    Returns
+    -------
+    int
+        1 of a number.
+
+    Raises
+    ------
+    IndexError
+        `a` has not such an axis.
+
     Examples
     --------
     >>> import usmx
@@ -168,6 +259,24 @@ def size(a: ArrayLike, axis: int | None = None) -> int:
 
 def copyto(dst: ndarray, src: ArrayLike, casting: str = "same_kind", where: Any = True) -> None:
     """Write values into an array, where a condition is true.
+
+    Parameters
+    ----------
+    dst : ndarray
+        What is written to.
+    src : array or number
+        Broadcast to the shape of `dst`.
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
+        What may be cast to the type of `dst`.
+    where : array of bools
+        Broadcast to the shape of `dst`; other elements are kept.
+
+    Raises
+    ------
+    TypeError
+        `src` is not cast by the rule.
+    ValueError
+        A shape does not broadcast.
 
     Examples
     --------
@@ -185,6 +294,16 @@ def copyto(dst: ndarray, src: ArrayLike, casting: str = "same_kind", where: Any 
 def iscomplex(x: ArrayLike) -> ndarray:
     """Whether the imaginary part is not 0, for each element.
 
+    Parameters
+    ----------
+    x : array or number
+        Of any type of numbers.
+
+    Returns
+    -------
+    ndarray
+        Of bools.
+
     Examples
     --------
     >>> import usmx
@@ -201,6 +320,16 @@ def iscomplex(x: ArrayLike) -> ndarray:
 def isrealobj(x: Any) -> bool:
     """Whether the type of the elements is not complex.
 
+    Parameters
+    ----------
+    x : array
+        Only its type counts.
+
+    Returns
+    -------
+    bool
+        True for bools, integers and floats.
+
     Examples
     --------
     >>> import usmx
@@ -212,6 +341,23 @@ def isrealobj(x: Any) -> bool:
 
 def fix(x: ArrayLike, out: ndarray | None = None) -> ndarray:
     """Numbers rounded towards zero: the same as `trunc`.
+
+    Parameters
+    ----------
+    x : array or number
+        Real numbers.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of the shape and type of `x`.
+
+    Raises
+    ------
+    TypeError
+        Complex numbers.
 
     Examples
     --------
@@ -226,6 +372,23 @@ def fix(x: ArrayLike, out: ndarray | None = None) -> ndarray:
 def isneginf(x: ArrayLike, out: ndarray | None = None) -> ndarray:
     """Whether an element is negative infinity.
 
+    Parameters
+    ----------
+    x : array or number
+        Real numbers.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of bools.
+
+    Raises
+    ------
+    TypeError
+        Complex numbers.
+
     Examples
     --------
     >>> import usmx
@@ -237,6 +400,23 @@ def isneginf(x: ArrayLike, out: ndarray | None = None) -> ndarray:
 
 def isposinf(x: ArrayLike, out: ndarray | None = None) -> ndarray:
     """Whether an element is positive infinity.
+
+    Parameters
+    ----------
+    x : array or number
+        Real numbers.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        Of bools.
+
+    Raises
+    ------
+    TypeError
+        Complex numbers.
 
     Examples
     --------
@@ -257,6 +437,20 @@ def _is_infinity(x: ArrayLike, which: float, out: ndarray | None) -> ndarray:
 
 def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: str = "same_kind") -> ndarray:
     """The same as `vstack`.
+
+    Parameters
+    ----------
+    tup : sequence of arrays
+        Equal in shape but for axis 0; vectors are rows.
+    dtype : optional
+        The element type; None is that in which the types meet.
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
+        What may be cast to that type.
+
+    Returns
+    -------
+    ndarray
+        Of at least two dimensions.
 
     Examples
     --------
@@ -290,6 +484,16 @@ def geomspace(
         Where the axis of the numbers is put among those of arrays.
     **place
         ``usm_type=``, ``device=`` and ``queue=``, as for `arange`.
+
+    Returns
+    -------
+    ndarray
+        `num` numbers; of arrays of their shape with an axis more.
+
+    Raises
+    ------
+    ValueError
+        0, real numbers of different signs, or a negative `num`.
 
     Examples
     --------
@@ -334,6 +538,19 @@ def _from_host(name: str, *args: Any, **keywords: Any) -> ndarray:
 def frombuffer(buffer: Any, *args: Any, **keywords: Any) -> ndarray:
     """The bytes of a buffer as elements, copied into USM; arguments as NumPy's.
 
+    Parameters
+    ----------
+    buffer : bytes-like object
+        What has Python's buffer protocol.
+    *args, **keywords : optional
+        NumPy's: ``dtype`` (float64 by default), ``count`` of elements and ``offset`` in bytes; and
+        ``usm_type``, ``device`` and ``queue``, as for `asarray`.
+
+    Returns
+    -------
+    ndarray
+        Of one dimension.
+
     Examples
     --------
     >>> import usmx
@@ -345,6 +562,19 @@ def frombuffer(buffer: Any, *args: Any, **keywords: Any) -> ndarray:
 
 def fromfile(file: Any, *args: Any, **keywords: Any) -> ndarray:
     """The elements of a file without a description; arguments as NumPy's.
+
+    Parameters
+    ----------
+    file : path or file
+        Nothing but the elements, or text with ``sep``.
+    *args, **keywords : optional
+        NumPy's: ``dtype`` (float64 by default), ``count`` of elements, ``sep``, and ``offset`` in
+        bytes; and ``usm_type``, ``device`` and ``queue``, as for `asarray`.
+
+    Returns
+    -------
+    ndarray
+        Of one dimension.
 
     Examples
     --------
@@ -361,6 +591,22 @@ def fromfile(file: Any, *args: Any, **keywords: Any) -> ndarray:
 def fromiter(iter: Any, dtype: DTypeLike, count: int = -1, **keywords: Any) -> ndarray:
     """The elements that an iterable gives; arguments as NumPy's.
 
+    Parameters
+    ----------
+    iter : iterable
+        Of numbers.
+    dtype : dtype
+        The element type.
+    count : int
+        How many are taken; -1 is all.
+    **keywords : optional
+        ``usm_type``, ``device`` and ``queue``, as for `asarray`.
+
+    Returns
+    -------
+    ndarray
+        Of one dimension.
+
     Examples
     --------
     >>> import usmx
@@ -372,6 +618,19 @@ def fromiter(iter: Any, dtype: DTypeLike, count: int = -1, **keywords: Any) -> n
 
 def fromstring(string: str, *args: Any, **keywords: Any) -> ndarray:
     """The numbers in a text; arguments as NumPy's.
+
+    Parameters
+    ----------
+    string : str
+        Numbers in text.
+    *args, **keywords : optional
+        NumPy's: ``dtype`` (float64 by default), ``count``, and ``sep`` between the numbers; and
+        ``usm_type``, ``device`` and ``queue``, as for `asarray`.
+
+    Returns
+    -------
+    ndarray
+        Of one dimension.
 
     Examples
     --------
@@ -385,6 +644,19 @@ def fromstring(string: str, *args: Any, **keywords: Any) -> ndarray:
 def genfromtxt(fname: Any, *args: Any, **keywords: Any) -> ndarray:
     """The numbers of a file of text, of which some may be missing; arguments as NumPy's.
 
+    Parameters
+    ----------
+    fname : path, file or sequence of str
+        Lines of text.
+    *args, **keywords : optional
+        Those of NumPy's function, such as ``delimiter``, ``missing_values`` and ``filling_values``;
+        and ``usm_type``, ``device`` and ``queue``, as for `asarray`.
+
+    Returns
+    -------
+    ndarray
+        A row for each line; NaN where a number is missing.
+
     Examples
     --------
     >>> import usmx
@@ -397,6 +669,19 @@ def genfromtxt(fname: Any, *args: Any, **keywords: Any) -> ndarray:
 
 def loadtxt(fname: Any, *args: Any, **keywords: Any) -> ndarray:
     """The numbers of a file of text; arguments as NumPy's.
+
+    Parameters
+    ----------
+    fname : path, file or sequence of str
+        Lines of text.
+    *args, **keywords : optional
+        Those of NumPy's function, such as ``dtype``, ``delimiter`` and ``skiprows``; and
+        ``usm_type``, ``device`` and ``queue``, as for `asarray`.
+
+    Returns
+    -------
+    ndarray
+        A row for each line; with ``unpack=True`` transposed.
 
     Examples
     --------
@@ -426,6 +711,11 @@ def fromfunction(
     **keywords
         For the function.
 
+    Returns
+    -------
+    ndarray
+        What the function gave.
+
     Examples
     --------
     >>> import usmx
@@ -441,6 +731,15 @@ def fromfunction(
 
 def savetxt(fname: Any, X: ArrayLike, *args: Any, **keywords: Any) -> None:
     """Write an array of one or two dimensions as text; arguments as NumPy's.
+
+    Parameters
+    ----------
+    fname : path or file
+        A path that ends in ``.gz`` is compressed.
+    X : array
+        One or two dimensions.
+    *args, **keywords : optional
+        Those of NumPy's function, such as ``fmt``, ``delimiter`` and ``header``.
 
     Examples
     --------
@@ -459,6 +758,17 @@ def savetxt(fname: Any, X: ArrayLike, *args: Any, **keywords: Any) -> None:
 def array2string(a: ArrayLike, *args: Any, **keywords: Any) -> str:
     """The elements as text; arguments as NumPy's, whose print options hold.
 
+    Parameters
+    ----------
+    a : array
+        Any shape; it is copied to the host.
+    *args, **keywords : optional
+        Those of NumPy's function, such as ``precision`` and ``separator``.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> import usmx
@@ -473,11 +783,22 @@ def array2string(a: ArrayLike, *args: Any, **keywords: Any) -> str:
 def array_repr(arr: ArrayLike, *args: Any, **keywords: Any) -> str:
     """An array as NumPy's `repr` writes it, whose print options hold.
 
+    Parameters
+    ----------
+    arr : array
+        Any shape; it is copied to the host.
+    *args, **keywords : optional
+        Those of NumPy's function, such as ``precision``.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> import usmx
-    >>> usmx.array_repr(usmx.arange(3)).startswith("usmx.ndarray([0, 1, 2]")
-    False
+    >>> usmx.array_repr(usmx.arange(3))
+    'array([0, 1, 2])'
     """
     import numpy as np
 
@@ -486,6 +807,17 @@ def array_repr(arr: ArrayLike, *args: Any, **keywords: Any) -> str:
 
 def array_str(a: ArrayLike, *args: Any, **keywords: Any) -> str:
     """The elements as NumPy's `str` writes them, whose print options hold.
+
+    Parameters
+    ----------
+    a : array
+        Any shape; it is copied to the host.
+    *args, **keywords : optional
+        Those of NumPy's function, such as ``precision``.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -565,6 +897,20 @@ class vectorize:
 def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Any = None) -> ndarray:
     """An array whose elements are all finite.
 
+    Parameters
+    ----------
+    a : object
+        What `asarray` takes.
+    dtype : optional
+        The element type; by default that of the elements.
+    order : {'C', 'F', 'A', 'K'}, optional
+        The order of the elements of a copy.
+
+    Returns
+    -------
+    ndarray
+        `a` itself, if it is an array that fits. The host waits for the check.
+
     Raises
     ------
     ValueError
@@ -584,6 +930,16 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Any = None) 
 
 def isfortran(a: ArrayLike) -> bool:
     """Whether an array is in Fortran order and not in C order, too.
+
+    Parameters
+    ----------
+    a : array
+        Any shape.
+
+    Returns
+    -------
+    bool
+        False for vectors, which are in both orders.
 
     Examples
     --------
@@ -607,6 +963,11 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None) -> 
     requirements : str or sequence of str, optional
         ``'C'`` or ``'F'`` for the order of the elements, ``'W'`` for memory that may be written;
         ``'A'``, ``'E'`` and ``'O'`` hold for each array here, but a view is copied for ``'O'``.
+
+    Returns
+    -------
+    ndarray
+        `a` itself, if it is as is asked for.
 
     Raises
     ------
@@ -640,6 +1001,16 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None) -> 
 
 def sort_complex(a: ArrayLike) -> ndarray:
     """The elements sorted along the last axis, as complex numbers.
+
+    Parameters
+    ----------
+    a : array
+        Of any type of numbers.
+
+    Returns
+    -------
+    ndarray
+        Complex: of float32 and of integers of at most 16 bits complex64, otherwise complex128.
 
     Examples
     --------

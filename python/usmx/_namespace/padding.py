@@ -268,6 +268,11 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **keywords: An
         how many elements, all by default. `reflect_type` for 'reflect' and 'symmetric': 'even', or
         'odd', which mirrors the values in the outermost one too. Those of a function are passed on.
 
+    Returns
+    -------
+    ndarray
+        Of the type of `array`.
+
     Raises
     ------
     ValueError

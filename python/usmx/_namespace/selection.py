@@ -80,6 +80,11 @@ def take(
         What is done with indices outside of the axis. 'raise' makes the host wait for indices in
         memory of the device, the others do not.
 
+    Returns
+    -------
+    ndarray
+        Of the type of `a`; the shape of `indices` stands in the place of the axis.
+
     Raises
     ------
     IndexError
@@ -163,6 +168,11 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> ndarray:
     axis : int, optional
         None takes from the elements in C order.
 
+    Returns
+    -------
+    ndarray
+        Of the type of `arr`, and of the shape that it and the indices have together.
+
     Raises
     ------
     IndexError
@@ -207,6 +217,8 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None = -
         An index is outside of the axis.
     ValueError
         Shapes do not fit.
+    TypeError
+        `arr` is not a `usmx.ndarray`, which alone can be changed.
 
     Examples
     --------
@@ -229,7 +241,20 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None = -
 
 
 def fill_in_place(x: ndarray, value: Any) -> None:
-    """Give all elements one number, or one record, which may be a tuple."""
+    """Give all elements one value.
+
+    Parameters
+    ----------
+    x : ndarray
+        The array.
+    value : number, or tuple for a record
+        It is cast to the type of the elements.
+
+    Raises
+    ------
+    ValueError
+        Several values.
+    """
     is_record = x.dtype.fields is not None and isinstance(value, tuple)
     if getattr(value, "ndim", 0) != 0 or (isinstance(value, (list, tuple)) and not is_record):
         raise ValueError(f"value: {value!r}; expected one number")
@@ -257,6 +282,10 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise", *, axis: int | None =
     ------
     IndexError
         An index is outside of the axis, in mode 'raise'.
+    TypeError
+        `a` is not a `usmx.ndarray`, which alone can be changed.
+    ValueError
+        With `axis`: indices of more than one dimension, or values that do not broadcast.
 
     Examples
     --------
@@ -304,6 +333,12 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
     a : array
         At least one dimension.
 
+    Returns
+    -------
+    tuple of ndarray
+        As many as `a` has dimensions, and each as long as there are such elements. The host waits
+        for how many.
+
     Raises
     ------
     ValueError
@@ -327,6 +362,16 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
 def flatnonzero(a: Any) -> ndarray:
     """Numbers, in C order, of the elements that are not 0.
 
+    Parameters
+    ----------
+    a : array
+        Any shape.
+
+    Returns
+    -------
+    ndarray
+        Of int64, ascending. The host waits for how many there are.
+
     Examples
     --------
     >>> import usmx
@@ -340,6 +385,16 @@ def flatnonzero(a: Any) -> ndarray:
 
 def argwhere(a: Any) -> ndarray:
     """Indices of the elements that are not 0, a row for each: shape (count, ndim).
+
+    Parameters
+    ----------
+    a : array
+        Any shape.
+
+    Returns
+    -------
+    ndarray
+        Of int64. The host waits for how many rows there are.
 
     Examples
     --------
@@ -360,6 +415,18 @@ def argwhere(a: Any) -> ndarray:
 
 def extract(condition: Any, arr: Any) -> ndarray:
     """The elements of `arr` where a condition of its size is not 0, in one dimension.
+
+    Parameters
+    ----------
+    condition : array
+        Of as many elements as `arr`.
+    arr : array
+        Any shape.
+
+    Returns
+    -------
+    ndarray
+        In C order. The host waits for how many there are.
 
     Examples
     --------
@@ -391,6 +458,11 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarra
         Along which it is counted; None is all axes.
     keepdims : bool
         Whether those axes stay, with length one.
+
+    Returns
+    -------
+    ndarray
+        Of int64, without the axes that it is counted along.
 
     Examples
     --------

@@ -22,6 +22,21 @@ __all__ = ["bartlett", "blackman", "hamming", "hanning", "i0", "kaiser"]
 def i0(x: ArrayLike) -> ndarray:
     """The modified Bessel function of the first kind and order 0 of each element.
 
+    Parameters
+    ----------
+    x : array or number
+        Real numbers.
+
+    Returns
+    -------
+    ndarray
+        Of the type of `x`; of integers and bools float64, or float32 on devices without float64.
+
+    Raises
+    ------
+    TypeError
+        Complex numbers.
+
     Examples
     --------
     >>> import usmx
@@ -63,7 +78,19 @@ def _cosines(*parts: float) -> Callable[[ndarray, int], ndarray]:
 
 
 def bartlett(M: int, **place: Any) -> ndarray:
-    """A triangle of M numbers that begins and ends with 0; keywords as for `arange`.
+    """A triangle that begins and ends with 0, with which lines of numbers are weighted.
+
+    Parameters
+    ----------
+    M : int
+        How many numbers; of 0 or less an empty array.
+    **place : optional
+        ``usm_type``, ``device`` and ``queue``, as for `arange`.
+
+    Returns
+    -------
+    ndarray
+        Of float64, or float32 on devices without float64.
 
     Examples
     --------
@@ -75,7 +102,19 @@ def bartlett(M: int, **place: Any) -> ndarray:
 
 
 def blackman(M: int, **place: Any) -> ndarray:
-    """Blackman's window of M numbers; keywords as for `arange`.
+    """Blackman's window: 0.42 - 0.5 cos(2 pi n / (M - 1)) + 0.08 cos(4 pi n / (M - 1)).
+
+    Parameters
+    ----------
+    M : int
+        How many numbers; of 0 or less an empty array.
+    **place : optional
+        ``usm_type``, ``device`` and ``queue``, as for `arange`.
+
+    Returns
+    -------
+    ndarray
+        Of float64, or float32 on devices without float64.
 
     Examples
     --------
@@ -87,7 +126,19 @@ def blackman(M: int, **place: Any) -> ndarray:
 
 
 def hamming(M: int, **place: Any) -> ndarray:
-    """Hamming's window of M numbers; keywords as for `arange`.
+    """Hamming's window: 0.54 - 0.46 cos(2 pi n / (M - 1)).
+
+    Parameters
+    ----------
+    M : int
+        How many numbers; of 0 or less an empty array.
+    **place : optional
+        ``usm_type``, ``device`` and ``queue``, as for `arange`.
+
+    Returns
+    -------
+    ndarray
+        Of float64, or float32 on devices without float64.
 
     Examples
     --------
@@ -99,7 +150,19 @@ def hamming(M: int, **place: Any) -> ndarray:
 
 
 def hanning(M: int, **place: Any) -> ndarray:
-    """Hann's window of M numbers; keywords as for `arange`.
+    """Hann's window: 0.5 - 0.5 cos(2 pi n / (M - 1)).
+
+    Parameters
+    ----------
+    M : int
+        How many numbers; of 0 or less an empty array.
+    **place : optional
+        ``usm_type``, ``device`` and ``queue``, as for `arange`.
+
+    Returns
+    -------
+    ndarray
+        Of float64, or float32 on devices without float64.
 
     Examples
     --------
@@ -111,7 +174,21 @@ def hanning(M: int, **place: Any) -> ndarray:
 
 
 def kaiser(M: int, beta: float, **place: Any) -> ndarray:
-    """Kaiser's window of M numbers; keywords as for `arange`.
+    """Kaiser's window, whose width a number chooses.
+
+    Parameters
+    ----------
+    M : int
+        How many numbers; of 0 or less an empty array.
+    beta : float
+        0 is a rectangle; the larger, the narrower: 14 is a good start.
+    **place : optional
+        ``usm_type``, ``device`` and ``queue``, as for `arange`.
+
+    Returns
+    -------
+    ndarray
+        Of float64, or float32 on devices without float64.
 
     Examples
     --------
