@@ -53,6 +53,11 @@ def ediff1d(
     to_end, to_begin : array, optional
         What is put behind and before the differences.
 
+    Returns
+    -------
+    ndarray
+        In one dimension.
+
     Examples
     --------
     >>> import usmx
@@ -83,6 +88,11 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: i
         The distance of points if there is no `x`.
     axis : int
         Along which the values are integrated.
+
+    Returns
+    -------
+    ndarray
+        Without the axis.
 
     Examples
     --------
@@ -233,6 +243,11 @@ def unwrap(
     period : float
         After which angles repeat.
 
+    Returns
+    -------
+    ndarray
+        Of the shape of `p`.
+
     Examples
     --------
     >>> import usmx
@@ -264,6 +279,16 @@ def unwrap(
 
 def sinc(x: ArrayLike) -> ndarray:
     """Give sin(pi x) / (pi x), which is 1 at 0.
+
+    Parameters
+    ----------
+    x : array or number
+        Any shape.
+
+    Returns
+    -------
+    ndarray
+        Of floats or complex numbers.
 
     Examples
     --------
@@ -382,6 +407,16 @@ def polyval(p: ArrayLike, x: ArrayLike) -> ndarray:
     x : array
         Where it is computed.
 
+    Returns
+    -------
+    ndarray
+        Of the shape of `x`.
+
+    Raises
+    ------
+    ValueError
+        `p` has not one dimension.
+
     Examples
     --------
     >>> import usmx
@@ -459,6 +494,16 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> ndarray:
         All results; as many as the longer one has, from the middle; those where both overlap
         wholly.
 
+    Returns
+    -------
+    ndarray
+        In one dimension.
+
+    Raises
+    ------
+    ValueError
+        A line has not one dimension or is empty; another mode.
+
     Notes
     -----
     The time grows with the product of the lengths. For two long lines of floats transforms are
@@ -483,6 +528,16 @@ def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> ndarray:
         Of one dimension.
     mode : {'valid', 'same', 'full'}
         As for `convolve`.
+
+    Returns
+    -------
+    ndarray
+        In one dimension.
+
+    Raises
+    ------
+    ValueError
+        A line has not one dimension or is empty; another mode.
 
     Examples
     --------

@@ -34,6 +34,11 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
     equal_nan : bool
         Whether NaN equals NaN.
 
+    Returns
+    -------
+    bool
+        False if the shapes differ.
+
     Examples
     --------
     >>> import usmx
@@ -54,6 +59,16 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
     """Say whether two arrays have equal elements once they are broadcast. The host waits.
 
+    Parameters
+    ----------
+    a1, a2 : array
+        Of any shapes and types.
+
+    Returns
+    -------
+    bool
+        False if they do not broadcast to the shape of one of them.
+
     Examples
     --------
     >>> import usmx
@@ -73,6 +88,15 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
 def iscomplexobj(x: Any) -> bool:
     """Say whether the type of an array is complex.
 
+    Parameters
+    ----------
+    x : array
+        Only its type counts.
+
+    Returns
+    -------
+    bool
+
     Examples
     --------
     >>> import usmx
@@ -84,6 +108,16 @@ def iscomplexobj(x: Any) -> bool:
 
 def isreal(x: ArrayLike) -> ndarray:
     """Say of each element whether its imaginary part is 0.
+
+    Parameters
+    ----------
+    x : array or number
+        Of any type of numbers.
+
+    Returns
+    -------
+    ndarray
+        Of bools.
 
     Examples
     --------
@@ -110,6 +144,11 @@ def select(
         As many.
     default : array or number
         Where no condition holds.
+
+    Returns
+    -------
+    ndarray
+        Of the shape and the type in which the choices meet.
 
     Raises
     ------
@@ -168,6 +207,11 @@ def piecewise(
         A piece for each condition, and one more for all other elements; otherwise these are 0.
     *args, **kw
         Passed on to the functions.
+
+    Returns
+    -------
+    ndarray
+        Of the shape and type of `x`.
 
     Raises
     ------

@@ -85,6 +85,11 @@ def astype(
     device : str, Device or Queue, optional
         Where the result lives.
 
+    Returns
+    -------
+    ndarray
+        Of the shape of `x`.
+
     Examples
     --------
     >>> import usmx
@@ -106,6 +111,15 @@ def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> builtins.bool:
         The element type.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
         What is allowed.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    TypeError
+        `from_` is a number of Python.
 
     Examples
     --------
@@ -141,6 +155,15 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 
     Python's numbers only make a type of a higher kind: ``result_type(int8, 1.5)`` is float64, and
     ``result_type(float32, 1.5)`` is float32.
+
+    Parameters
+    ----------
+    *arrays_and_dtypes : array, dtype or number
+        At least one.
+
+    Returns
+    -------
+    dtype
 
     Raises
     ------
@@ -183,6 +206,15 @@ def _meeting_bfloat16(given: list[Any]) -> Any:
 def promote_types(type1: DTypeLike, type2: DTypeLike, /) -> Any:
     """The element type in which two types meet.
 
+    Parameters
+    ----------
+    type1, type2 : dtype
+        Types of elements, or their names.
+
+    Returns
+    -------
+    dtype
+
     Examples
     --------
     >>> import usmx
@@ -202,6 +234,10 @@ def isdtype(dtype: DTypeLike, kind: Any) -> builtins.bool:
     kind : str, dtype or tuple of those
         'bool', 'signed integer', 'unsigned integer', 'integral', 'real floating', 'complex
         floating', 'numeric', or a type, which must be the same.
+
+    Returns
+    -------
+    bool
 
     Raises
     ------
@@ -271,6 +307,17 @@ class IntegerInfo:
 def finfo(dtype: Any) -> FloatInfo:
     """Limits of a type of floating-point or complex numbers, or of that of an array.
 
+    Parameters
+    ----------
+    dtype : dtype or array
+        Of complex numbers, the limits are those of their parts.
+
+    Returns
+    -------
+    FloatInfo
+        ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal`` and the other attributes of
+        NumPy's, as numbers of Python.
+
     Raises
     ------
     TypeError
@@ -317,6 +364,16 @@ def finfo(dtype: Any) -> FloatInfo:
 def iinfo(int_type: Any) -> IntegerInfo:
     """Limits of a type of integers, or of that of an array.
 
+    Parameters
+    ----------
+    int_type : dtype or array
+        A type of integers.
+
+    Returns
+    -------
+    IntegerInfo
+        ``bits``, ``max``, ``min`` and ``dtype``.
+
     Raises
     ------
     TypeError
@@ -340,6 +397,15 @@ def common_type(*arrays: Any) -> Any:
 
     Integers count as float64.
 
+    Parameters
+    ----------
+    *arrays : array
+        Of any shapes.
+
+    Returns
+    -------
+    dtype
+
     Raises
     ------
     TypeError
@@ -361,6 +427,15 @@ def common_type(*arrays: Any) -> Any:
 
 def min_scalar_type(a: Any, /) -> Any:
     """The smallest type that holds a number; of an array with dimensions its own type.
+
+    Parameters
+    ----------
+    a : number or array
+        An array without dimensions counts as its number.
+
+    Returns
+    -------
+    dtype
 
     Examples
     --------

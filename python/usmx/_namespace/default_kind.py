@@ -76,6 +76,8 @@ def default_usm_type(usm_type: Any = _NOT_GIVEN, *, device: Any = None) -> Any:
     ------
     ValueError
         Another text, also in ``USMX_USM_TYPE``.
+    TypeError
+        Both `usm_type` and `device`.
 
     Examples
     --------

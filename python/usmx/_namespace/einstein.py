@@ -196,6 +196,11 @@ def einsum(
         For callers of NumPy's function. Operands are joined from left to right, each step as a
         product of matrices.
 
+    Returns
+    -------
+    ndarray
+        Of the axes that the text behind the arrow names.
+
     Raises
     ------
     ValueError

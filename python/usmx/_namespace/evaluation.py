@@ -140,6 +140,10 @@ def eager(enabled: bool = True) -> Iterator[None]:
     enabled : bool, optional
         False defers again inside of an eager block.
 
+    Yields
+    ------
+    None
+
     Examples
     --------
     >>> import usmx

@@ -245,7 +245,14 @@ def savez(file: str | os.PathLike[str] | IO[bytes], *args: Any, **kwds: Any) -> 
 
 
 def savez_compressed(file: str | os.PathLike[str] | IO[bytes], *args: Any, **kwds: Any) -> None:
-    """Writes arrays into a compressed file of NumPy's format ``.npz``; see `savez`.
+    """Writes arrays into a compressed file of NumPy's format ``.npz``.
+
+    Parameters
+    ----------
+    file : path or file
+        The suffix ``.npz`` is added to a path without it.
+    *args, **kwds : array
+        Arrays without names are called ``arr_0``, ``arr_1`` and so on.
 
     Examples
     --------

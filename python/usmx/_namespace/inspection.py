@@ -101,6 +101,12 @@ class NamespaceInfo:
 def __array_namespace_info__() -> NamespaceInfo:
     """What the standard lets libraries ask about `usmx`.
 
+    Returns
+    -------
+    NamespaceInfo
+        Its methods are ``capabilities``, ``default_device``, ``default_dtypes``, ``devices`` and
+        ``dtypes``.
+
     Examples
     --------
     >>> import usmx

@@ -177,6 +177,11 @@ def cross(
     axis : int, optional
         In place of the three.
 
+    Returns
+    -------
+    ndarray
+        Of the type that `a` and `b` meet in.
+
     Raises
     ------
     ValueError
@@ -349,6 +354,11 @@ def dot(a: Any, b: Any, out: _usmx.ndarray | None = None) -> _usmx.ndarray:
     out : ndarray, optional
         The result is written into this array, which has its type.
 
+    Returns
+    -------
+    ndarray
+        Of the type that `a` and `b` meet in; of two vectors without dimensions.
+
     Raises
     ------
     ValueError
@@ -382,6 +392,21 @@ def written_alike(made: _usmx.ndarray, out: Any) -> _usmx.ndarray:
 def vdot(a: Any, b: Any) -> _usmx.ndarray:
     """Add the products of all elements, of `a` the conjugates.
 
+    Parameters
+    ----------
+    a, b : array
+        Of as many elements, which are taken in C order.
+
+    Returns
+    -------
+    ndarray
+        Without dimensions.
+
+    Raises
+    ------
+    ValueError
+        They have not as many elements.
+
     Examples
     --------
     >>> import usmx
@@ -394,6 +419,21 @@ def vdot(a: Any, b: Any) -> _usmx.ndarray:
 
 def inner(a: Any, b: Any) -> _usmx.ndarray:
     """Add the products along the last axes, of each vector of `a` with each of `b`.
+
+    Parameters
+    ----------
+    a, b : array
+        Of one length along the last axis. With a number, elements are multiplied.
+
+    Returns
+    -------
+    ndarray
+        The other axes of `a`, then those of `b`.
+
+    Raises
+    ------
+    ValueError
+        The lengths of the last axes differ.
 
     Examples
     --------
@@ -410,6 +450,16 @@ def inner(a: Any, b: Any) -> _usmx.ndarray:
 
 def kron(a: Any, b: Any) -> _usmx.ndarray:
     """Multiply each element of `a` with `b`, side by side.
+
+    Parameters
+    ----------
+    a, b : array
+        Any shape; missing axes have length one.
+
+    Returns
+    -------
+    ndarray
+        Each length is the product of the two.
 
     Examples
     --------
@@ -455,6 +505,11 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> _usmx.n
     axis1, axis2 : int, optional
         The axes of rows and of columns. `usmx.linalg.diagonal` takes the last ones.
 
+    Returns
+    -------
+    ndarray
+        The other axes, then that of the diagonals.
+
     Raises
     ------
     ValueError
@@ -490,10 +545,26 @@ def trace(
 
     Parameters
     ----------
-    offset, axis1, axis2 : int
-        See `usmx.diagonal`.
-    dtype, out : optional
-        See `usmx.sum`.
+    a : array
+        Of at least two dimensions.
+    offset : int, optional
+        How far right of the main diagonal; negative is below.
+    axis1, axis2 : int, optional
+        The axes of rows and of columns.
+    dtype : optional
+        The type of the result, which is also added in.
+    out : ndarray, optional
+        The result is written into this array.
+
+    Returns
+    -------
+    ndarray
+        The other axes.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two dimensions, or the same axis twice.
     """
     from .statistics import sum as total
 

@@ -183,6 +183,11 @@ def ldexp(
     ndarray
         Floats of the type of `x1`; of integers those that NumPy chooses.
 
+    Raises
+    ------
+    TypeError
+        `x2` is not of integers that fit into int64.
+
     Examples
     --------
     >>> import usmx
@@ -222,6 +227,11 @@ def round(a: ArrayOrNumber, decimals: int = 0, out: _usmx.ndarray | None = None)
     -------
     ndarray
         Of the shape and type of `a`.
+
+    Raises
+    ------
+    TypeError
+        Bools, with `decimals` other than 0.
 
     Examples
     --------
@@ -310,6 +320,11 @@ def clip(
     -------
     ndarray
         Of the type that arrays meet in; Python's numbers take that of `a`.
+
+    Raises
+    ------
+    ValueError
+        A limit is given by both of its names.
 
     Examples
     --------
@@ -414,6 +429,19 @@ def allclose(
     equal_nan: bool = False,
 ) -> bool:
     """Whether all elements are close; see `isclose`. The host waits for the answer.
+
+    Parameters
+    ----------
+    a, b : array or number
+        They are broadcast.
+    rtol, atol : number or array
+        The tolerances: ``abs(a - b) <= atol + rtol * abs(b)``.
+    equal_nan : bool
+        Whether NaN is close to NaN.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------

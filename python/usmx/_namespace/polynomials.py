@@ -30,6 +30,16 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> ndar
     increasing : bool
         Whether the lowest power stands first.
 
+    Returns
+    -------
+    ndarray
+        Of shape (x.size, N).
+
+    Raises
+    ------
+    ValueError
+        `x` has not one dimension, or `N` is negative.
+
     Examples
     --------
     >>> import usmx
@@ -85,6 +95,13 @@ def polyfit(
     -------
     ndarray, shape (deg + 1,) or (deg + 1, k)
         Coefficients, of the highest power first.
+
+    Raises
+    ------
+    ValueError
+        `deg` is negative, or `cov` needs more points than there are.
+    TypeError
+        Points of another shape.
 
     Examples
     --------
@@ -157,6 +174,16 @@ def _sum(a1: ArrayLike, a2: ArrayLike, name: str) -> ndarray:
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> ndarray:
     """The coefficients of the sum of two polynomials.
 
+    Parameters
+    ----------
+    a1, a2 : array
+        Coefficients, of the highest power first.
+
+    Returns
+    -------
+    ndarray
+        As long as the longer one.
+
     Examples
     --------
     >>> import usmx
@@ -169,6 +196,16 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> ndarray:
 def polysub(a1: ArrayLike, a2: ArrayLike) -> ndarray:
     """The coefficients of the difference of two polynomials.
 
+    Parameters
+    ----------
+    a1, a2 : array
+        Coefficients, of the highest power first.
+
+    Returns
+    -------
+    ndarray
+        As long as the longer one.
+
     Examples
     --------
     >>> import usmx
@@ -180,6 +217,16 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> ndarray:
 
 def polymul(a1: ArrayLike, a2: ArrayLike) -> ndarray:
     """The coefficients of the product of two polynomials.
+
+    Parameters
+    ----------
+    a1, a2 : array
+        Coefficients, of the highest power first.
+
+    Returns
+    -------
+    ndarray
+        Of the highest power first.
 
     Examples
     --------
@@ -198,6 +245,23 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> ndarray:
 
 def polyder(p: ArrayLike, m: int = 1) -> ndarray:
     """The coefficients of a derivative of a polynomial.
+
+    Parameters
+    ----------
+    p : array
+        Coefficients, of the highest power first.
+    m : int
+        How often it is derived.
+
+    Returns
+    -------
+    ndarray
+        Shorter by `m`.
+
+    Raises
+    ------
+    ValueError
+        `m` is negative.
 
     Examples
     --------
@@ -226,6 +290,16 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> ndarray:
     k : number or sequence of number, optional
         The constants, of the first integral first; 0 by default.
 
+    Returns
+    -------
+    ndarray
+        Longer by `m`.
+
+    Raises
+    ------
+    ValueError
+        `m` is negative, or there are not as many constants.
+
     Examples
     --------
     >>> import usmx
@@ -251,6 +325,21 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> ndarray:
 
 def poly(seq_of_zeros: ArrayLike) -> ndarray:
     """The coefficients of the polynomial that has these zeros, or of that of a square matrix.
+
+    Parameters
+    ----------
+    seq_of_zeros : array
+        The zeros, in one dimension, or a square matrix.
+
+    Returns
+    -------
+    ndarray
+        Of the highest power first, which has the coefficient 1.
+
+    Raises
+    ------
+    ValueError
+        Another shape.
 
     Examples
     --------
@@ -287,6 +376,21 @@ def roots(p: ArrayLike) -> ndarray:
     """The zeros of a polynomial: eigenvalues of its companion matrix.
 
     They are real numbers if all zeros of real coefficients are: the host waits for that.
+
+    Parameters
+    ----------
+    p : array
+        Coefficients, of the highest power first.
+
+    Returns
+    -------
+    ndarray
+        In any order; complex where a zero is. The trailing zeros of `p` stand for zeros at 0.
+
+    Raises
+    ------
+    ValueError
+        `p` has not one dimension.
 
     Examples
     --------
