@@ -210,7 +210,18 @@ class Generator:
         return made
 
     def advance(self, delta: int) -> Self:
-        """Skips numbers, or goes back if `delta` is negative; gives this generator."""
+        """Skip numbers, as if they had been asked for.
+
+        Parameters
+        ----------
+        delta : int
+            How many; a negative number goes back.
+
+        Returns
+        -------
+        Generator
+            Itself.
+        """
         self._stream.advance(index(delta) & _WORD)
         return self
 
@@ -283,22 +294,23 @@ class Generator:
         out: _usmx.ndarray | None = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers from 0 to below 1.
+        """Numbers from 0 to below 1, each with the same chance.
 
         Parameters
         ----------
         size : int or tuple of int, optional
-            The shape.
+            The shape; by default that of `out`, else no dimensions.
         dtype : {float32, float64}, optional
             By default that of `out`, else float64.
         out : ndarray, optional
             Where the numbers are written.
         **where : optional
-            ``device``, ``usm_type`` and ``queue``, as in `usmx.empty`.
+            Where the result is made: ``usm_type``, ``device`` and ``queue``, as in `usmx.empty`.
 
         Returns
         -------
         ndarray
+            `out`, if it is given.
         """
         return self._draw("uniform", (0, 1), size, dtype, where, out)
 
@@ -310,12 +322,25 @@ class Generator:
         dtype: DTypeLike = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers from `low` to below `high`, which may be arrays.
+        """Numbers from `low` to below `high`, each with the same chance.
+
+        Parameters
+        ----------
+        low, high : float or array
+            The bounds; arrays are broadcast.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the arrays.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
 
         Raises
         ------
         ValueError
-            If a bound is not finite.
+            A bound is not finite.
         """
         return self._draw("uniform", (low, high), size, dtype, where)
 
@@ -343,10 +368,15 @@ class Generator:
         **where : optional
             ``device``, ``usm_type`` and ``queue``, as in `usmx.empty`.
 
+        Returns
+        -------
+        ndarray
+            Of `dtype`.
+
         Raises
         ------
         ValueError
-            If there is no number between the bounds, or a bound does not fit into `dtype`.
+            There are no numbers between the bounds, or a bound does not fit into `dtype`.
         """
         if high is None:
             low, high = 0, low
@@ -357,7 +387,17 @@ class Generator:
         return self._stream.integers(bounds, size, dtype, endpoint, *self._place(made))
 
     def bytes(self, length: int) -> bytes:
-        """Random bytes, in the memory of the host."""
+        """Random bytes, in the memory of the host.
+
+        Parameters
+        ----------
+        length : int
+            How many.
+
+        Returns
+        -------
+        bytes
+        """
         return self.integers(0, 256, length, "uint8", usm_type="host").to_numpy().tobytes()
 
     # --- other distributions
@@ -369,7 +409,18 @@ class Generator:
         out: _usmx.ndarray | None = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers of the normal distribution of mean 0 and deviation 1; see `random`."""
+        """Numbers of the normal distribution of mean 0 and standard deviation 1.
+
+        Parameters
+        ----------
+        size, dtype, out, **where : optional
+            Shape, type and place of the numbers, as those of `random`.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
+        """
         return self._draw("normal", (0, 1), size, dtype, where, out)
 
     def normal(
@@ -380,12 +431,27 @@ class Generator:
         dtype: DTypeLike = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers of the normal distribution of mean `loc` and standard deviation `scale`.
+        """Numbers of the normal distribution.
+
+        Parameters
+        ----------
+        loc : float or array
+            The mean.
+        scale : float or array
+            The standard deviation.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the arrays.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
 
         Raises
         ------
         ValueError
-            If `scale` is negative.
+            `scale` is negative.
         """
         return self._draw("normal", (loc, scale), size, dtype, where)
 
@@ -396,7 +462,18 @@ class Generator:
         out: _usmx.ndarray | None = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers of the exponential distribution of mean 1; see `random`."""
+        """Numbers of the exponential distribution of mean 1.
+
+        Parameters
+        ----------
+        size, dtype, out, **where : optional
+            Shape, type and place of the numbers, as those of `random`.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
+        """
         return self._draw("exponential", (1,), size, dtype, where, out)
 
     def exponential(
@@ -406,12 +483,25 @@ class Generator:
         dtype: DTypeLike = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers of the exponential distribution of mean `scale`.
+        """Numbers of the exponential distribution: times between events that happen at random.
+
+        Parameters
+        ----------
+        scale : float or array
+            The mean.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the array.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
 
         Raises
         ------
         ValueError
-            If `scale` is negative.
+            `scale` is negative.
         """
         return self._draw("exponential", (scale,), size, dtype, where)
 
@@ -423,7 +513,26 @@ class Generator:
         out: _usmx.ndarray | None = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers of the gamma distribution of scale 1; see `gamma`."""
+        """Numbers of the gamma distribution of scale 1.
+
+        Parameters
+        ----------
+        shape : float or array
+            The mean, and the variance.
+        size, dtype, out, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the array.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
+
+        Raises
+        ------
+        ValueError
+            `shape` is negative.
+        """
         return self._draw("gamma", (shape, 1), size, dtype, where, out)
 
     def gamma(
@@ -436,34 +545,77 @@ class Generator:
     ) -> _usmx.ndarray:
         """Numbers of the gamma distribution, of mean ``shape * scale``.
 
+        Parameters
+        ----------
+        shape : float or array
+            The form of the distribution: 1 is exponential, and large ones are nearly normal.
+        scale : float or array
+            By which numbers are multiplied.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the arrays.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
+
         Raises
         ------
         ValueError
-            If `shape` or `scale` is negative.
+            `shape` or `scale` is negative.
         """
         return self._draw("gamma", (shape, scale), size, dtype, where)
 
     def poisson(
         self, lam: Any = 1.0, size: ShapeLike | None = None, **where: Unpack[Where]
     ) -> _usmx.ndarray:
-        """Numbers of events, as int64, where `lam` are expected.
+        """How many events happen where `lam` are expected.
+
+        Parameters
+        ----------
+        lam : float or array
+            The mean, and the variance.
+        size, **where : optional
+            Shape and place of the numbers, as those of `random`; without `size` the shape of the
+            array.
+
+        Returns
+        -------
+        ndarray
+            Of int64.
 
         Raises
         ------
         ValueError
-            If `lam` is negative or larger than 9.2e18.
+            `lam` is negative or larger than 9.2e18.
         """
         return self._draw("poisson", (lam,), size, None, where)
 
     def binomial(
         self, n: Any, p: Any, size: ShapeLike | None = None, **where: Unpack[Where]
     ) -> _usmx.ndarray:
-        """How many of `n` trials succeed, as int64, where each does with the chance `p`.
+        """How many of `n` trials succeed, where each does with the chance `p`.
+
+        Parameters
+        ----------
+        n : int or array of integers
+            How many trials.
+        p : float or array
+            From 0 to 1.
+        size, **where : optional
+            Shape and place of the numbers, as those of `random`; without `size` the shape of the
+            arrays.
+
+        Returns
+        -------
+        ndarray
+            Of int64.
 
         Raises
         ------
         ValueError
-            If `n` is negative, or `p` is not from 0 to 1.
+            `n` is negative, or `p` is not from 0 to 1.
         """
         return self._draw("binomial", (n, p), size, None, where)
 
@@ -477,12 +629,27 @@ class Generator:
         dtype: DTypeLike = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers whose logarithms are normal, of mean `mean` and deviation `sigma`.
+        """Numbers whose logarithms are of the normal distribution.
+
+        Parameters
+        ----------
+        mean : float or array
+            The mean of the logarithms.
+        sigma : float or array
+            The standard deviation of the logarithms.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the arrays.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
 
         Raises
         ------
         ValueError
-            If `sigma` is negative.
+            `sigma` is negative.
         """
         return self._draw("lognormal", (mean, sigma), size, dtype, where)
 
@@ -496,10 +663,25 @@ class Generator:
     ) -> _usmx.ndarray:
         """Numbers of the Laplace distribution: two exponential ones, back to back.
 
+        Parameters
+        ----------
+        loc : float or array
+            The mean.
+        scale : float or array
+            The mean distance from `loc`.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the arrays.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
+
         Raises
         ------
         ValueError
-            If `scale` is negative.
+            `scale` is negative.
         """
         return self._draw("laplace", (loc, scale), size, dtype, where)
 
@@ -511,12 +693,27 @@ class Generator:
         dtype: DTypeLike = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers of the logistic distribution of mean `loc`.
+        """Numbers of the logistic distribution.
+
+        Parameters
+        ----------
+        loc : float or array
+            The mean.
+        scale : float or array
+            The width; the standard deviation is ``scale * pi / sqrt(3)``.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the arrays.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
 
         Raises
         ------
         ValueError
-            If `scale` is negative.
+            `scale` is negative.
         """
         return self._draw("logistic", (loc, scale), size, dtype, where)
 
@@ -528,12 +725,27 @@ class Generator:
         dtype: DTypeLike = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers of the Gumbel distribution, of largest values, with the mode `loc`.
+        """Numbers of the Gumbel distribution, which largest values of many numbers have.
+
+        Parameters
+        ----------
+        loc : float or array
+            The mode: where numbers are the most frequent.
+        scale : float or array
+            The width; the standard deviation is ``scale * pi / sqrt(6)``.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the arrays.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
 
         Raises
         ------
         ValueError
-            If `scale` is negative.
+            `scale` is negative.
         """
         return self._draw("gumbel", (loc, scale), size, dtype, where)
 
@@ -546,10 +758,23 @@ class Generator:
     ) -> _usmx.ndarray:
         """Numbers of the Rayleigh distribution: lengths of normal vectors in two dimensions.
 
+        Parameters
+        ----------
+        scale : float or array
+            The standard deviation along each axis of the vectors, and the mode.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the array.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
+
         Raises
         ------
         ValueError
-            If `scale` is negative.
+            `scale` is negative.
         """
         return self._draw("rayleigh", (scale,), size, dtype, where)
 
@@ -560,12 +785,25 @@ class Generator:
         dtype: DTypeLike = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers of the Weibull distribution of scale 1 and shape `a`.
+        """Numbers of the Weibull distribution of scale 1.
+
+        Parameters
+        ----------
+        a : float or array
+            The form of the distribution; 1 is exponential.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the array.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
 
         Raises
         ------
         ValueError
-            If `a` is negative.
+            `a` is negative.
         """
         return self._draw("weibull", (a,), size, dtype, where)
 
@@ -576,12 +814,25 @@ class Generator:
         dtype: DTypeLike = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers of the Lomax distribution of shape `a`, which is Pareto's moved to 0.
+        """Numbers of the Lomax distribution, which is Pareto's moved to 0.
+
+        Parameters
+        ----------
+        a : float or array
+            The smaller, the more of the numbers are large.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the array.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
 
         Raises
         ------
         ValueError
-            If `a` is not above 0.
+            `a` is not above 0.
         """
         return self._draw("pareto", (a,), size, dtype, where)
 
@@ -594,10 +845,23 @@ class Generator:
     ) -> _usmx.ndarray:
         """Numbers from 0 to 1 with the density ``a * x**(a - 1)``.
 
+        Parameters
+        ----------
+        a : float or array
+            1 gives each number the same chance.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the array.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
+
         Raises
         ------
         ValueError
-            If `a` is not above 0.
+            `a` is not above 0.
         """
         return self._draw("power", (a,), size, dtype, where)
 
@@ -608,12 +872,25 @@ class Generator:
         dtype: DTypeLike = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers of the chi-squared distribution with `df` degrees of freedom.
+        """Numbers of the chi-squared distribution: sums of squares of normal numbers.
+
+        Parameters
+        ----------
+        df : float or array
+            Degrees of freedom: how many squares, and the mean.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the array.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
 
         Raises
         ------
         ValueError
-            If `df` is not above 0.
+            `df` is not above 0.
         """
         return self._draw("chisquare", (df,), size, dtype, where)
 
@@ -625,12 +902,27 @@ class Generator:
         dtype: DTypeLike = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers of the chi-squared distribution around `nonc`.
+        """Numbers of the chi-squared distribution of normal numbers whose means are not 0.
+
+        Parameters
+        ----------
+        df : float or array
+            Degrees of freedom: how many squares are added.
+        nonc : float or array
+            The sum of the squares of the means.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the arrays.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
 
         Raises
         ------
         ValueError
-            If `df` is not above 0, or `nonc` is negative.
+            `df` is not above 0, or `nonc` is negative.
         """
         return self._draw("noncentral_chisquare", (df, nonc), size, dtype, where)
 
@@ -642,12 +934,25 @@ class Generator:
         dtype: DTypeLike = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers of the F distribution: a ratio of means of squares.
+        """Numbers of the F distribution: ratios of two means of squares of normal numbers.
+
+        Parameters
+        ----------
+        dfnum, dfden : float or array
+            Degrees of freedom of the numerator and of the denominator.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the arrays.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
 
         Raises
         ------
         ValueError
-            If a parameter is not above 0.
+            A parameter is not above 0.
         """
         return self._draw("f", (dfnum, dfden), size, dtype, where)
 
@@ -658,12 +963,25 @@ class Generator:
         dtype: DTypeLike = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers of Student's t distribution with `df` degrees of freedom.
+        """Numbers of Student's t distribution.
+
+        Parameters
+        ----------
+        df : float or array
+            Degrees of freedom; the more, the closer to the normal distribution.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the array.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
 
         Raises
         ------
         ValueError
-            If `df` is not above 0.
+            `df` is not above 0.
         """
         return self._draw("standard_t", (df,), size, dtype, where)
 
@@ -677,10 +995,23 @@ class Generator:
     ) -> _usmx.ndarray:
         """Numbers from 0 to 1 of the beta distribution, of mean ``a / (a + b)``.
 
+        Parameters
+        ----------
+        a, b : float or array
+            The larger both are, the closer to the mean.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the arrays.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
+
         Raises
         ------
         ValueError
-            If a parameter is not above 0.
+            A parameter is not above 0.
         """
         return self._draw("beta", (a, b), size, dtype, where)
 
@@ -694,17 +1025,43 @@ class Generator:
     ) -> _usmx.ndarray:
         """Numbers of the inverse Gaussian distribution.
 
+        Parameters
+        ----------
+        mean : float or array
+            The mean.
+        scale : float or array
+            The larger, the closer to the mean: the variance is ``mean**3 / scale``.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the arrays.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
+
         Raises
         ------
         ValueError
-            If a parameter is not above 0.
+            A parameter is not above 0.
         """
         return self._draw("wald", (mean, scale), size, dtype, where)
 
     def standard_cauchy(
         self, size: ShapeLike | None = None, dtype: DTypeLike = None, **where: Unpack[Where]
     ) -> _usmx.ndarray:
-        """Numbers of the Cauchy distribution, which has no mean."""
+        """Numbers of the Cauchy distribution around 0, which has neither a mean nor a variance.
+
+        Parameters
+        ----------
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
+        """
         return self._draw("cauchy", (1,), size, dtype, where)
 
     def triangular(
@@ -716,12 +1073,25 @@ class Generator:
         dtype: DTypeLike = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers from `left` to `right`, of which those near `mode` are the most frequent.
+        """Numbers whose density grows from 0 at `left` to `mode`, and falls to 0 at `right`.
+
+        Parameters
+        ----------
+        left, mode, right : float or array
+            The lower bound, the most frequent number, the upper bound.
+        size, dtype, **where : optional
+            Shape, type and place of the numbers, as those of `random`; without `size` the shape of
+            the arrays.
+
+        Returns
+        -------
+        ndarray
+            Of float64, or of `dtype`.
 
         Raises
         ------
         ValueError
-            If `mode` is not between the bounds, or those are equal.
+            `mode` is not between the bounds, or those are equal.
         """
         return self._draw("triangular", (left, mode, right), size, dtype, where)
 
@@ -731,12 +1101,25 @@ class Generator:
         size: ShapeLike | None = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """How many trials the first success takes, as int64; each succeeds with the chance `p`.
+        """How many trials the first success takes, where each succeeds with the chance `p`.
+
+        Parameters
+        ----------
+        p : float or array
+            Above 0, and at most 1.
+        size, **where : optional
+            Shape and place of the numbers, as those of `random`; without `size` the shape of the
+            array.
+
+        Returns
+        -------
+        ndarray
+            Of int64, from 1 on.
 
         Raises
         ------
         ValueError
-            If `p` is not above 0, or larger than 1.
+            `p` is not above 0, or larger than 1.
         """
         return self._draw("geometric", (p,), size, None, where)
 
@@ -747,12 +1130,27 @@ class Generator:
         size: ShapeLike | None = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """How many trials fail before `n` succeed, as int64, where each does with the chance `p`.
+        """How many trials fail before `n` succeed, where each succeeds with the chance `p`.
+
+        Parameters
+        ----------
+        n : float or array
+            How many successes; above 0.
+        p : float or array
+            Above 0, and at most 1.
+        size, **where : optional
+            Shape and place of the numbers, as those of `random`; without `size` the shape of the
+            arrays.
+
+        Returns
+        -------
+        ndarray
+            Of int64.
 
         Raises
         ------
         ValueError
-            If `n` or `p` is not above 0, or `p` is larger than 1.
+            `n` or `p` is not above 0, or `p` is larger than 1.
         """
         return self._draw("negative_binomial", (n, p), size, None, where)
 
@@ -762,12 +1160,25 @@ class Generator:
         size: ShapeLike | None = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers of the logarithmic series distribution, as int64.
+        """Numbers from 1 on of the logarithmic series distribution: chances like ``p**k / k``.
+
+        Parameters
+        ----------
+        p : float or array
+            From 0 to below 1.
+        size, **where : optional
+            Shape and place of the numbers, as those of `random`; without `size` the shape of the
+            array.
+
+        Returns
+        -------
+        ndarray
+            Of int64.
 
         Raises
         ------
         ValueError
-            If `p` is not from 0 to below 1.
+            `p` is not from 0 to below 1.
         """
         return self._draw("logseries", (p,), size, None, where)
 
@@ -777,19 +1188,32 @@ class Generator:
         size: ShapeLike | None = None,
         **where: Unpack[Where],
     ) -> _usmx.ndarray:
-        """Numbers from 1 on, as int64, with chances like ``k**-a``.
+        """Numbers from 1 on with chances like ``k**-a``.
+
+        Parameters
+        ----------
+        a : float or array
+            Above 1; the smaller, the more of the numbers are large.
+        size, **where : optional
+            Shape and place of the numbers, as those of `random`; without `size` the shape of the
+            array.
+
+        Returns
+        -------
+        ndarray
+            Of int64.
 
         Raises
         ------
         ValueError
-            If `a` is not above 1.
+            `a` is not above 1.
         """
         return self._draw("zipf", (a,), size, None, where)
 
     def multinomial(
         self, n: Any, pvals: Any, size: ShapeLike | None = None, **where: Unpack[Where]
     ) -> _usmx.ndarray:
-        """How often each of several results occurs in `n` trials, as int64.
+        """How often each of several results occurs in `n` trials.
 
         Parameters
         ----------
@@ -802,6 +1226,11 @@ class Generator:
             The shape without the axis of results.
         **where : optional
             ``device``, ``usm_type`` and ``queue``, as in `usmx.empty`.
+
+        Returns
+        -------
+        ndarray
+            Of int64, of the shape `size` and an axis of results, whose sum is `n`.
 
         Raises
         ------
@@ -825,6 +1254,11 @@ class Generator:
             The shape without the last axis.
         **where : optional
             ``device``, ``usm_type`` and ``queue``, as in `usmx.empty`.
+
+        Returns
+        -------
+        ndarray
+            Of float64, of the shape `size` and an axis as long as `alpha`.
 
         Raises
         ------
@@ -856,6 +1290,11 @@ class Generator:
             The shape without the last axis.
         **where : optional
             ``device``, ``usm_type`` and ``queue``, as in `usmx.empty`.
+
+        Returns
+        -------
+        ndarray
+            Of float64, of the shape `size` and an axis as long as `mean`.
 
         Raises
         ------
@@ -919,6 +1358,11 @@ class Generator:
             Has no effect: samples without replacement are in a random order.
         **where : optional
             ``device``, ``usm_type`` and ``queue``, as in `usmx.empty`.
+
+        Returns
+        -------
+        ndarray
+            Of the type of `a`; of a number int64.
 
         Raises
         ------
@@ -986,6 +1430,25 @@ class Generator:
         """A copy of an array in a random order along an axis, or ``arange(x)`` in one.
 
         Every order has the same chance, but for equal keys of 64 bits.
+
+        Parameters
+        ----------
+        x : int or array
+            What is put into an order.
+        axis : int
+            Along which.
+        **where : optional
+            ``device``, ``usm_type`` and ``queue``, as in `usmx.empty`.
+
+        Returns
+        -------
+        ndarray
+            Of the shape and type of `x`; of a number int64.
+
+        Raises
+        ------
+        ValueError
+            A negative number, or an axis that `x` does not have.
         """
         made = self._made_where(where, (x,))
         if _is_scalar(x):
@@ -1009,8 +1472,26 @@ class Generator:
     ) -> _usmx.ndarray:
         """A copy of an array in random orders: another one for each line along the axis.
 
-        Without an axis all elements are in one order. The result is written to `out`, if it is
-        given, which may be `x`.
+        Parameters
+        ----------
+        x : array
+            Of any shape.
+        axis : int, optional
+            Along which; without it all elements are in one order.
+        out : ndarray, optional
+            Where the result is written; it may be `x`.
+        **where : optional
+            ``device``, ``usm_type`` and ``queue``, as in `usmx.empty`.
+
+        Returns
+        -------
+        ndarray
+            Of the shape and type of `x`.
+
+        Raises
+        ------
+        ValueError
+            An axis that `x` does not have.
         """
         made = self._made_where(where, (x,))
         source = _array(x, made)
@@ -1030,7 +1511,22 @@ class Generator:
         return out
 
     def shuffle(self, x: _usmx.ndarray, axis: int = 0) -> None:
-        """Puts an array into a random order along an axis, in place."""
+        """Put an array into a random order along an axis, in place.
+
+        Parameters
+        ----------
+        x : ndarray
+            The array.
+        axis : int
+            Along which.
+
+        Raises
+        ------
+        TypeError
+            `x` is not a `usmx.ndarray`.
+        ValueError
+            An axis that `x` does not have.
+        """
         if not isinstance(x, _usmx.ndarray):
             raise TypeError(
                 f"x: expected a usmx.ndarray, got {type(x).__name__}; permutation() makes a copy"
