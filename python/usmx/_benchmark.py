@@ -93,6 +93,13 @@ def bench(
     Timing
         The first call by itself, because it compiles kernels, and those after it.
 
+    Raises
+    ------
+    TypeError
+        `function` is not callable.
+    ValueError
+        `seconds` is negative.
+
     Examples
     --------
     >>> import usmx

@@ -82,7 +82,12 @@ class Finding:
     fix: str = ""
 
     def as_dict(self) -> dict[str, str]:
-        """The same as a dictionary, for JSON."""
+        """The same as a dictionary, for JSON.
+
+        Returns
+        -------
+        dict of str
+        """
         return asdict(self)
 
 
@@ -255,6 +260,11 @@ def _devices() -> list[usmx.Device]:
 
 def self_test(filter_string: str) -> dict[str, Any]:
     """Allocate, fill, copy and compute on one device.
+
+    Parameters
+    ----------
+    filter_string : str
+        The device, such as ``"opencl:cpu:0"``.
 
     Returns
     -------

@@ -555,6 +555,16 @@ def kernel(
 def device_func(function: Callable[..., Any] | str) -> DeviceFunction:
     """Make a Python function, or its text, callable from kernels; in Python it stays what it is.
 
+    Parameters
+    ----------
+    function : callable or str
+        In the language of kernels: a function of Python, or the text of one.
+
+    Returns
+    -------
+    DeviceFunction
+        Kernels and other such functions call it; a call from Python runs it as Python.
+
     Examples
     --------
     >>> import usmx

@@ -285,7 +285,17 @@ class FileArray(NDArrayOperatorsMixin):
         return self._combine(row, inputs)
 
     def astype(self, dtype: DTypeLike) -> FileArray:
-        """The elements as another type."""
+        """The elements as another type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            Each piece is cast to it when it is computed.
+
+        Returns
+        -------
+        FileArray
+        """
         return self._combine(lambda x: x.astype(dtype), (self,))
 
     def map_blocks(self, function: Callable[..., Any], *others: Any) -> FileArray:
@@ -298,6 +308,11 @@ class FileArray(NDArrayOperatorsMixin):
             called once with pieces of no rows, to know shape and type.
         *others : FileArray or array
             Further arguments, of which it gets the same rows.
+
+        Returns
+        -------
+        FileArray
+            Of as many rows.
         """
         return self._combine(_checked(function), (self, *others))
 
@@ -316,6 +331,15 @@ class FileArray(NDArrayOperatorsMixin):
         """The first row and the computed array of each piece, in order.
 
         An array is valid until the next one is asked for.
+
+        Parameters
+        ----------
+        progress : bool or callable
+            True shows a bar of tqdm; a function is called with the bytes done and those in all.
+
+        Yields
+        ------
+        (int, ndarray)
         """
         for first, made in self._stream(progress):
             made.wait()
@@ -329,7 +353,18 @@ class FileArray(NDArrayOperatorsMixin):
             yield first, self._apply(given, first, last)
 
     def compute(self, progress: Progress = False) -> _usmx.ndarray:
-        """All elements as one array in memory."""
+        """All elements as one array in memory.
+
+        Parameters
+        ----------
+        progress : bool or callable
+            True shows a bar of tqdm; a function is called with the bytes done and those in all.
+
+        Returns
+        -------
+        ndarray
+            It needs the memory that the file was too large for, if it is.
+        """
         whole = _usmx.empty(self.shape, self.dtype, queue=self._queue)
         for first, made in self.pieces(progress):
             if made.shape[0]:
@@ -346,6 +381,13 @@ class FileArray(NDArrayOperatorsMixin):
 
         The file has another name until it is whole: a program that ends half-way leaves what
         was there under `path`.
+
+        Parameters
+        ----------
+        path : path
+            A name that ends in ``.npy`` or ``.zarr``.
+        progress : bool or callable
+            True shows a bar of tqdm; a function is called with the bytes done and those in all.
         """
         with (
             results.written(Path(path), self.shape, self.dtype) as write,
@@ -410,27 +452,117 @@ class FileArray(NDArrayOperatorsMixin):
         return self._fold(name, axis, keepdims, of_piece, join, lambda total: total, progress)
 
     def sum(self, axis: Any = None, *, keepdims: bool = False, progress: Progress = False) -> Any:
-        """The sum of the elements, of the type that `usmx.sum` gives."""
+        """The sum of the elements, of the type that `usmx.sum` gives.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes along which to reduce; all by default.
+        keepdims : bool
+            Whether the axes stay, with length one.
+        progress : bool or callable
+            True shows a bar of tqdm; a function is called with the bytes done and those in all.
+
+        Returns
+        -------
+        number or ndarray
+            An array where axes are left.
+        """
         return self._reduce("sum", axis, keepdims, np.add, progress)
 
     def prod(self, axis: Any = None, *, keepdims: bool = False, progress: Progress = False) -> Any:
-        """The product of the elements."""
+        """The product of the elements.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes along which to reduce; all by default.
+        keepdims : bool
+            Whether the axes stay, with length one.
+        progress : bool or callable
+            True shows a bar of tqdm; a function is called with the bytes done and those in all.
+
+        Returns
+        -------
+        number or ndarray
+            Of the type that `usmx.prod` gives; an array where axes are left.
+        """
         return self._reduce("prod", axis, keepdims, np.multiply, progress)
 
     def min(self, axis: Any = None, *, keepdims: bool = False, progress: Progress = False) -> Any:
-        """The smallest element; NaN if there is one."""
+        """The smallest element; NaN if there is one.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes along which to reduce; all by default.
+        keepdims : bool
+            Whether the axes stay, with length one.
+        progress : bool or callable
+            True shows a bar of tqdm; a function is called with the bytes done and those in all.
+
+        Returns
+        -------
+        number or ndarray
+            Of the type of the elements; an array where axes are left.
+        """
         return self._reduce("min", axis, keepdims, np.minimum, progress)
 
     def max(self, axis: Any = None, *, keepdims: bool = False, progress: Progress = False) -> Any:
-        """The largest element; NaN if there is one."""
+        """The largest element; NaN if there is one.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes along which to reduce; all by default.
+        keepdims : bool
+            Whether the axes stay, with length one.
+        progress : bool or callable
+            True shows a bar of tqdm; a function is called with the bytes done and those in all.
+
+        Returns
+        -------
+        number or ndarray
+            Of the type of the elements; an array where axes are left.
+        """
         return self._reduce("max", axis, keepdims, np.maximum, progress)
 
     def any(self, axis: Any = None, *, keepdims: bool = False, progress: Progress = False) -> Any:
-        """Whether an element is not 0."""
+        """Whether an element is not 0.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes along which to reduce; all by default.
+        keepdims : bool
+            Whether the axes stay, with length one.
+        progress : bool or callable
+            True shows a bar of tqdm; a function is called with the bytes done and those in all.
+
+        Returns
+        -------
+        bool or ndarray
+            An array where axes are left.
+        """
         return self._reduce("any", axis, keepdims, np.logical_or, progress)
 
     def all(self, axis: Any = None, *, keepdims: bool = False, progress: Progress = False) -> Any:
-        """Whether no element is 0."""
+        """Whether no element is 0.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes along which to reduce; all by default.
+        keepdims : bool
+            Whether the axes stay, with length one.
+        progress : bool or callable
+            True shows a bar of tqdm; a function is called with the bytes done and those in all.
+
+        Returns
+        -------
+        bool or ndarray
+            An array where axes are left.
+        """
         return self._reduce("all", axis, keepdims, np.logical_and, progress)
 
     def _variance(
@@ -480,7 +612,22 @@ class FileArray(NDArrayOperatorsMixin):
         return self._fold(name, axis, keepdims, of_piece, join, finish, progress, ddof=ddof)
 
     def mean(self, axis: Any = None, *, keepdims: bool = False, progress: Progress = False) -> Any:
-        """The mean of the elements."""
+        """The mean of the elements.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes along which to reduce; all by default.
+        keepdims : bool
+            Whether the axes stay, with length one.
+        progress : bool or callable
+            True shows a bar of tqdm; a function is called with the bytes done and those in all.
+
+        Returns
+        -------
+        number or ndarray
+            Of the type that `usmx.mean` gives; an array where axes are left.
+        """
 
         def of_piece(x: _usmx.ndarray, over: tuple[int, ...]) -> Any:
             count = np.prod([x.shape[k] for k in over], dtype=float)
@@ -499,7 +646,24 @@ class FileArray(NDArrayOperatorsMixin):
         keepdims: bool = False,
         progress: Progress = False,
     ) -> Any:
-        """The mean of the squares of differences from the mean, divided by ``count - ddof``."""
+        """The mean of the squares of differences from the mean, divided by ``count - ddof``.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes along which to reduce; all by default.
+        ddof : float
+            Subtracted from the number of elements that the sum is divided by.
+        keepdims : bool
+            Whether the axes stay, with length one.
+        progress : bool or callable
+            True shows a bar of tqdm; a function is called with the bytes done and those in all.
+
+        Returns
+        -------
+        number or ndarray
+            An array where axes are left.
+        """
         return self._variance("var", axis, ddof, keepdims, progress)
 
     def std(
@@ -510,7 +674,24 @@ class FileArray(NDArrayOperatorsMixin):
         keepdims: bool = False,
         progress: Progress = False,
     ) -> Any:
-        """The square root of `var`."""
+        """The square root of `var`.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes along which to reduce; all by default.
+        ddof : float
+            Subtracted from the number of elements that the sum is divided by.
+        keepdims : bool
+            Whether the axes stay, with length one.
+        progress : bool or callable
+            True shows a bar of tqdm; a function is called with the bytes done and those in all.
+
+        Returns
+        -------
+        number or ndarray
+            An array where axes are left.
+        """
         return self._variance("std", axis, ddof, keepdims, progress)
 
     def histogram(
@@ -530,6 +711,11 @@ class FileArray(NDArrayOperatorsMixin):
             The outer edges. Without it the file is read twice: first for its limits.
         progress : bool or callable, optional
             True shows a bar of tqdm; a function is called with the bytes done and those in all.
+
+        Returns
+        -------
+        (counts, edges) : tuple of ndarray
+            Counts are int64; there is one edge more.
         """
         from .._namespace.histograms import histogram
 

@@ -177,7 +177,14 @@ class Profile:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures, fit for JSON; the line of a row is text."""
+        """All figures, fit for JSON; the line of a row is text.
+
+        Returns
+        -------
+        dict
+            ``nanoseconds`` of all kernels, ``duration`` of the trace in nanoseconds, ``limits`` of
+            devices, how many events were ``dropped``, and ``rows`` of kernels.
+        """
         rows = [
             {**row._asdict(), "place": str(row.place) if row.place else None} for row in self.rows
         ]
@@ -210,6 +217,11 @@ def profile(function: Callable[..., Any] | None = None, /, *args: Any, **keyword
     -------
     Profile
         Prints as a table, in a notebook as one of HTML; programs read ``rows`` and ``to_dict()``.
+
+    Raises
+    ------
+    TypeError
+        `function` is not callable.
 
     Examples
     --------

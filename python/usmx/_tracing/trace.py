@@ -77,7 +77,13 @@ class Trace:
         self.sees_runtime: bool = False
 
     def start(self) -> Self:
-        """Begin to record, where a ``with`` block does not fit."""
+        """Begin to record, where a ``with`` block does not fit.
+
+        Returns
+        -------
+        Trace
+            Itself.
+        """
         find_places()
         self.sees_runtime = runtime_reports()
         self._events = None
@@ -143,6 +149,10 @@ class Trace:
         ----------
         name : str
             What summaries and pictures call it. Marks may nest.
+
+        Yields
+        ------
+        None
         """
         frame = sys._getframe(2)  # past the context manager's own
         place = Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
@@ -199,13 +209,25 @@ class Trace:
         write(self, path)
 
     def svg(self) -> str:
-        """What each thread, and each queue with ``enable_profiling``, did over time, as SVG."""
+        """What each thread, and each queue with ``enable_profiling``, did over time, as SVG.
+
+        Returns
+        -------
+        str
+            A picture, for files and notebooks.
+        """
         from .timeline import svg
 
         return svg(self)
 
     def html(self) -> str:
-        """A page with the picture and the summary: no server, no scripts, no other site."""
+        """A page with the picture and the summary: no server, no scripts, no other site.
+
+        Returns
+        -------
+        str
+            A whole document.
+        """
         from .picture import whole_page
 
         return whole_page(f"Trace of {duration(self.duration)}", self._repr_html_())
