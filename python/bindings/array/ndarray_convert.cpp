@@ -550,8 +550,10 @@ nb::object queue_for_dpnp(nb::handle self) {
 void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
   const auto none = nb::none();
   c.def("to_numpy", to_numpy,
-        "A copy of the elements as a NumPy array, in C order.\n\nRaises\n------\nImportError\n    "
-        "NumPy is not installed.",
+        "A copy of the elements as a NumPy array, in C order.\n\n"
+        "Returns\n-------\n"
+        "numpy.ndarray\n    Of the same type; bfloat16 is that of ml_dtypes.\n\n"
+        "Raises\n------\nImportError\n    NumPy is not installed.",
         nb::sig("def to_numpy(self) -> NumpyArray"));
   c.def(
       "to_host",
@@ -559,7 +561,9 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
         static_cast<void>(value_of(self));
         return as_array(self, nb::none(), new_text("host"), nb::none(), nb::none(), nb::none());
       },
-      "The elements in host USM, which NumPy sees in place; the array itself if they are there.",
+      "The elements in host USM, which NumPy sees in place.\n\n"
+      "Returns\n-------\n"
+      "ndarray\n    The array itself if its elements are there.",
       nb::sig("def to_host(self) -> ndarray"));
   c.def(
       "to_device", to_device_place, nb::arg("device"), nb::kw_only(), nb::arg("stream") = none,
@@ -569,6 +573,8 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
       "stream : Queue, dpctl.SyclQueue or capsule, optional\n    The queue of `device` on which "
       "the "
       "result is; None is `device` if that is a queue, and\n    its default queue if not.\n\n"
+      "Returns\n-------\n"
+      "ndarray\n    Of the same kind of memory; the array itself if nothing changes.\n\n"
       "Raises\n------\nValueError\n    `stream` is a queue of another device.",
       nb::sig("def to_device(self, device: DeviceLike, *, stream: Any = None) -> ndarray"));
   c.def("astype", as_type, nb::arg("dtype"), nb::arg("order") = "K", nb::arg("casting") = "unsafe",
@@ -580,12 +586,24 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
         "casting : {'unsafe', 'no', 'equiv', 'safe', 'same_kind'}\n    What may be cast.\n"
         "subok : bool\n    As NumPy's; it changes nothing.\n"
         "copy : bool\n    False gives the array itself if the type is the same.\n\n"
+        "Returns\n-------\n"
+        "ndarray\n    Of the same shape; floats become integers by cutting off their decimals.\n\n"
         "Raises\n------\nTypeError\n    `casting` does not allow it.",
         nb::sig("def astype(self, dtype: DTypeLike, order: OrderLike = 'K', casting: str = "
                 "'unsafe', subok: bool = True, copy: bool = True) -> ndarray"));
   c.def("copy", copied_array, nb::arg("order") = "C", nb::kw_only(), nb::arg("usm_type") = none,
         nb::arg("device") = none, nb::arg("queue") = none,
-        "A copy, of the same kind on the same queue unless others are given.",
+        "A copy of the elements.\n\n"
+        "Parameters\n----------\n"
+        "order : {'C', 'F', 'A', 'K'}\n    Their order in memory: rows first, columns first, 'F' "
+        "if the array is in Fortran order, or as they are.\n"
+        "usm_type : {'device', 'shared', 'host'}, optional\n    The kind of memory; that of the "
+        "array by default.\n"
+        "device : str, Device or Queue, optional\n    Where the copy lives; its cached queue is "
+        "taken.\n"
+        "queue : Queue, str, dpctl.SyclQueue or capsule, optional\n    The queue of the copy; that "
+        "of the array by default.\n\n"
+        "Returns\n-------\nndarray",
         nb::sig("def copy(self, order: OrderLike = 'C', *, usm_type: UsmKind | None = None, "
                 "device: DeviceLike = None, queue: QueueLike = None) -> ndarray"));
   quick_call<copy_call>::open(c.attr("copy"));
@@ -600,11 +618,22 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
       },
       nb::arg("memo"), nb::sig("def __deepcopy__(self, memo: object) -> ndarray"));
   c.def("item", item, nb::arg("index"),
-        "One element as a Python number: the only one, or the one at `index`.",
+        "One element as a number of Python.\n\n"
+        "Parameters\n----------\n"
+        "*index : int or tuple of int\n    An index for each axis, or one that counts in C order; "
+        "none if there is only one element.\n\n"
+        "Returns\n-------\n"
+        "bool, int, float or complex\n    The host waits for it.\n\n"
+        "Raises\n------\n"
+        "ValueError\n    No index, and an array of another size than 1.\n"
+        "IndexError\n    There is no such element.",
         nb::sig("def item(self, *index: SupportsIndex | tuple[SupportsIndex, ...]) -> Any"));
   c.def(
       "tolist", [](nb::handle self) { return to_list(value_of(self)); },
-      "The elements as nested lists of numbers.", nb::sig("def tolist(self) -> Any"));
+      "The elements as numbers of Python.\n\n"
+      "Returns\n-------\n"
+      "list or number\n    A list for each axis; a number of an array without dimensions.",
+      nb::sig("def tolist(self) -> Any"));
   c.def(
       "tobytes",
       [](nb::handle self, nb::handle order) {
@@ -617,8 +646,11 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
         return to_bytes(a.with_view(v.with_layout(v.layout().permuted(reversed), 0)));
       },
       nb::arg("order").none() = "C",
-      "The bytes of the elements in C order, or with 'F' in Fortran order; 'A' is 'F' only for "
-      "arrays that are in that order, and 'K' is 'C'.",
+      "The bytes of the elements.\n\n"
+      "Parameters\n----------\n"
+      "order : {'C', 'F', 'A', 'K'}\n    Rows first, or columns first; 'A' is 'F' only for "
+      "arrays that are in that order, and 'K' is 'C'.\n\n"
+      "Returns\n-------\nbytes",
       nb::sig("def tobytes(self, order: OrderLike | None = 'C') -> bytes"));
   c.def("__bool__", [](nb::handle self) {
     if (value_of(self).elements().size() != 1) {

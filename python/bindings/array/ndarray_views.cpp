@@ -271,6 +271,7 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
       "*shape : int or tuple of int\n    One length may be -1: it takes what the others leave.\n"
       "order : {'C', 'F', 'A'}\n    The order in which elements are read and placed.\n"
       "copy : bool, optional\n    True copies always, False never, None if needed.\n\n"
+      "Returns\n-------\nndarray\n\n"
       "Raises\n------\n"
       "ValueError\n    The sizes differ, or a copy is needed and forbidden.",
       nb::sig("def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex], order: OrderLike "
@@ -281,18 +282,33 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
         const bool none = axes.size() == 0 || (axes.size() == 1 && nb::handle(axes[0]).is_none());
         return transpose(self, none ? nb::object(nb::none()) : one_sequence(axes));
       },
-      nb::arg("axes"), "A view with the axes in another order; without arguments in reverse.",
+      nb::arg("axes"),
+      "A view with the axes in another order.\n\n"
+      "Parameters\n----------\n"
+      "*axes : int or tuple of int\n    Each axis once: axis i of the result is axis ``axes[i]`` "
+      "of "
+      "this. Without them the order is reversed.\n\n"
+      "Returns\n-------\nndarray\n\n"
+      "Raises\n------\n"
+      "ValueError\n    An axis is missing, twice or not there.",
       nb::sig("def transpose(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray"));
   c.def(
       "permute",
       [](nb::handle self, const nb::args& axes) { return transpose(self, one_sequence(axes)); },
-      nb::arg("axes"), "A view whose axis i is axis ``axes[i]`` of this.",
+      nb::arg("axes"),
+      "A view whose axis i is axis ``axes[i]`` of this.\n\n"
+      "Parameters\n----------\n"
+      "*axes : int or tuple of int\n    Each axis once.\n\n"
+      "Returns\n-------\nndarray\n\n"
+      "Raises\n------\n"
+      "ValueError\n    An axis is missing, twice or not there.",
       nb::sig("def permute(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray"));
   c.def("view", view_as, nb::arg("dtype") = nb::none(),
         "The same bytes as elements of another type; None is the type that they have.\n\n"
         "Parameters\n----------\n"
         "dtype : optional\n    Of another size only if the last axis is contiguous; its length "
         "changes then.\n\n"
+        "Returns\n-------\nndarray\n\n"
         "Raises\n------\n"
         "ValueError\n    The bytes are not a whole number of such elements, or are not aligned for "
         "them.",
@@ -305,7 +321,12 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
         const int rank = rank_of(self);
         return swap_axes(self, to_axis(first, rank), to_axis(second, rank));
       },
-      nb::arg("axis1"), nb::arg("axis2"), "A view with two axes exchanged.",
+      nb::arg("axis1"), nb::arg("axis2"),
+      "A view with two axes exchanged.\n\n"
+      "Parameters\n----------\n"
+      "axis1, axis2 : int\n    Negative ones count from the last axis.\n\n"
+      "Returns\n-------\nndarray\n\n"
+      "Raises\n------\nValueError\n    There is no such axis.",
       nb::sig("def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> ndarray"));
   c.def_prop_ro(
       "T", [](nb::handle self) { return transpose(self, nb::none()); },
@@ -313,13 +334,26 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
   c.def_prop_ro("mT", matrix_transpose, "A view with the last two axes exchanged.",
                 nb::sig("def mT(self) -> ndarray"));
   c.def("squeeze", squeeze, nb::arg("axis") = nb::none(),
-        "A view without dimensions of length one.",
+        "A view without dimensions of length one.\n\n"
+        "Parameters\n----------\n"
+        "axis : int or tuple of int, optional\n    Which of them; all by default.\n\n"
+        "Returns\n-------\nndarray\n\n"
+        "Raises\n------\nValueError\n    An axis has another length.",
         nb::sig("def squeeze(self, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> "
                 "ndarray"));
   c.def("ravel", ravel, nb::arg("order") = "C",
-        "The elements contiguous in one dimension; a view if they are contiguous already.",
+        "The elements contiguous in one dimension.\n\n"
+        "Parameters\n----------\n"
+        "order : {'C', 'F', 'A', 'K'}\n    The order in which they are read: rows first, columns "
+        "first, 'F' if the array is in Fortran order, or as they are in memory.\n\n"
+        "Returns\n-------\n"
+        "ndarray\n    A view if the elements are contiguous in that order already.",
         nb::sig("def ravel(self, order: OrderLike = 'C') -> ndarray"));
-  c.def("flatten", flatten, nb::arg("order") = "C", "A copy of the elements in one dimension.",
+  c.def("flatten", flatten, nb::arg("order") = "C",
+        "A copy of the elements in one dimension.\n\n"
+        "Parameters\n----------\n"
+        "order : {'C', 'F', 'A', 'K'}\n    As for `ravel`.\n\n"
+        "Returns\n-------\nndarray",
         nb::sig("def flatten(self, order: OrderLike = 'C') -> ndarray"));
   m.def(
       "broadcast_to",
@@ -338,7 +372,14 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
       nb::arg("array"), nb::arg("shape"), nb::arg("subok") = false,
       with_example("broadcast_to",
                    "A read-only view in which dimensions of length one are repeated by a stride of "
-                   "zero.\n\n`subok` is NumPy's, and changes nothing.")
+                   "zero.\n\n"
+                   "Parameters\n----------\n"
+                   "array : ndarray\n    The elements.\n"
+                   "shape : int or tuple of int\n    Lengths of `array`, but for those that are "
+                   "one, and for new axes in front.\n"
+                   "subok : bool\n    As NumPy's; it changes nothing.\n\n"
+                   "Returns\n-------\nndarray\n\n"
+                   "Raises\n------\nValueError\n    The shapes do not fit together.")
           .c_str(),
       nb::sig("def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> "
               "ndarray"));

@@ -363,7 +363,14 @@ Examples
             static_cast<void>(compiled_on(k, to_queue(queue)));
           },
           nb::arg("queue") = nb::none(),
-          "Compiles now instead of at the first launch, for the device of `queue`.",
+          "Compile now instead of at the first launch.\n\n"
+          "Parameters\n----------\n"
+          "queue : Queue, optional\n    For its device, in any form that names a queue; the "
+          "default "
+          "queue by default.\n\n"
+          "Raises\n------\n"
+          "BuildError\n    The source does not compile.\n"
+          "KeyError\n    The source has no kernel of that name.",
           nb::sig("def compile(self, queue: QueueLike = None) -> None"))
       .def(
           "limits",
@@ -375,10 +382,16 @@ Examples
             return (sizes.empty() ? found : found.with_local(sizes)).limits();
           },
           nb::arg("queue") = nb::none(), nb::arg("local") = nb::tuple(),
-          "Private memory, and limits of work-groups and sub-groups, on the device of `queue`.\n\n"
-          "Compiles the kernel if that did not happen yet. For one with ``usmx::local_view``,\n"
-          "`local` says their sizes: a LocalMemory or a sequence of them.\n\n"
-          "Returns\n-------\nKernelLimits",
+          "Private memory, and limits of work-groups and sub-groups, on a device.\n\n"
+          "Compiles the kernel if that did not happen yet.\n\n"
+          "Parameters\n----------\n"
+          "queue : Queue, optional\n    Of the device, in any form that names a queue; the default "
+          "queue by default.\n"
+          "local : LocalMemory or sequence of LocalMemory, optional\n    One for each "
+          "``usmx::local_view`` among the parameters of the kernel.\n\n"
+          "Returns\n-------\nKernelLimits\n\n"
+          "Raises\n------\n"
+          "BuildError\n    The source does not compile.",
           nb::sig("def limits(self, queue: QueueLike = None, local: LocalMemory | "
                   "Sequence[LocalMemory] = ()) -> KernelLimits"))
       .def(
@@ -455,10 +468,22 @@ Examples
           [](const raw_module& self, const nb::str& name) {
             return raw_kernel(std::make_shared<raw_module>(self), to_text(name, "name"));
           },
-          nb::arg("name"), "The kernel of that name as a RawKernel; looked up at its first launch.")
-      .def("names", &names_of, nb::arg("queue") = nb::none(),
-           "Compiles for the device of `queue` and returns the names of all kernels.",
-           nb::sig("def names(self, queue: QueueLike = None) -> tuple[str, ...]"))
+          nb::arg("name"),
+          "A kernel of the source.\n\n"
+          "Parameters\n----------\n"
+          "name : str\n    It is looked up at the first launch; of a template with its "
+          "arguments, ``\"scale<float>\"``.\n\n"
+          "Returns\n-------\nRawKernel")
+      .def(
+          "names", &names_of, nb::arg("queue") = nb::none(),
+          "Compile for a device, and give the names of all kernels.\n\n"
+          "Parameters\n----------\n"
+          "queue : Queue, optional\n    Of the device, in any form that names a queue; the default "
+          "queue by default.\n\n"
+          "Returns\n-------\ntuple of str\n\n"
+          "Raises\n------\n"
+          "BuildError\n    The source does not compile.",
+          nb::sig("def names(self, queue: QueueLike = None) -> tuple[str, ...]"))
       .def_prop_ro("source", &raw_module::source, "The C++ text.")
       .def_prop_ro(
           "options", [](const raw_module& s) { return nb::tuple(nb::cast(s.options())); },

@@ -522,13 +522,27 @@ event mem_advise_async(nb::handle obj, nb::handle advice, nb::handle queue, nb::
 
 // --- what they say
 
-const std::string order_doc =
-    "queue : Queue, optional\n"
-    "    Where the commands go, in any form that names a queue. Default: that of `dst` or, for\n"
-    "    memory of the host, of the other side.\n"
+const std::string depends_doc =
     "depends_on : Event or sequence of Event, optional\n"
     "    What must have finished before, of usmx or dpctl; in addition to all commands pending\n"
     "    on the memory as far as usmx knows.\n";
+
+const std::string order_doc =
+    "queue : Queue, optional\n"
+    "    Where the commands go, in any form that names a queue. Default: that of `dst` or, for\n"
+    "    memory of the host, of the other side.\n" +
+    depends_doc;
+
+/// Of transfers that have one side.
+const std::string own_order_doc =
+    "queue : Queue, optional\n"
+    "    Where the command goes, in any form that names a queue. Default: that of the memory.\n" +
+    depends_doc;
+
+const std::string event_doc =
+    "\n"
+    "Returns\n-------\n"
+    "Event\n    ``event.wait()`` or ``await event`` raises if the command failed.";
 
 const std::string copy_doc =
     "Copy `src` into `dst`, element by element, and wait.\n\n"
@@ -559,10 +573,66 @@ const std::string copy_async_doc =
     "Parameters\n----------\n"
     "dst, src : array, memory, buffer\n"
     "    As for `copy`.\n" +
-    order_doc +
-    "\n"
-    "Returns\n-------\n"
-    "Event\n    ``event.wait()`` or ``await event`` raises if the copy failed.";
+    order_doc + event_doc;
+
+/// What a transfer that waits and the one that returns its Event say.
+struct transfer_doc {
+  const char* summary;
+  std::string parameters;
+  const char* raises;
+
+  std::string waiting() const {
+    return detail::format("{}\n\nParameters\n----------\n{}\nRaises\n------\n{}", summary,
+                          parameters, raises);
+  }
+  std::string asynchronous(const std::string& name) const {
+    return detail::format(
+        "Submit what `{}` does and return its Event.\n\n"
+        "Parameters\n----------\n{}{}\n\nRaises\n------\n{}",
+        name, parameters, event_doc, raises);
+  }
+};
+
+const transfer_doc copy_2d_doc{
+    "Copy rows of bytes that are not next to each other in memory, and wait.",
+    "dst, src : array, memory, buffer\n"
+    "    As for `copy`; both sides are seen as bytes from their lowest on.\n"
+    "dst_pitch, src_pitch : int\n    Bytes from one row's beginning to the next's.\n"
+    "width : int\n    Bytes of a row that are copied.\n"
+    "height : int\n    How many rows.\n" +
+        order_doc,
+    "ValueError\n    The rows leave a side, or a pitch is smaller than the width."};
+
+const transfer_doc fill_doc{
+    "Set every element of USM to a number, and wait.",
+    "dst : array, memory\n    USM of any library.\n"
+    "value : number\n    It must fit the element type; of memory objects, a byte.\n" +
+        own_order_doc,
+    "NotUSMError\n    `dst` has no USM.\n"
+    "OverflowError, TypeError\n    The number does not fit the element type.\n"
+    "ValueError\n    `dst` is read-only."};
+
+const transfer_doc memset_doc{"Set every byte of the elements of USM to a number, and wait.",
+                              "dst : array, memory\n    USM of any library.\n"
+                              "value : int\n    From 0 to 255.\n" +
+                                  own_order_doc,
+                              "NotUSMError\n    `dst` has no USM.\n"
+                              "ValueError\n    The value is not a byte, or `dst` is read-only."};
+
+const transfer_doc prefetch_doc{
+    "Move shared memory to the device of `queue` before it is needed there, and wait.",
+    "obj : array, memory\n    USM of any library; memory of other kinds stays where it is.\n" +
+        own_order_doc,
+    "NotUSMError\n    `obj` has no USM."};
+
+const transfer_doc mem_advise_doc{"Tell the driver how memory will be used, and wait.",
+                                  "obj : array, memory\n    USM of any library.\n"
+                                  "advice : int\n"
+                                  "    A number of the backend, CUDA or Level Zero; 0 takes it "
+                                  "back. Other drivers do nothing.\n" +
+                                      own_order_doc,
+                                  "NotUSMError\n    `obj` has no USM.\n"
+                                  "ValueError\n    A negative number."};
 
 }  // namespace
 
@@ -581,62 +651,40 @@ void bind_transfers(nb::module_& m) {
 
   // Each of the others twice: one that waits, and one that returns its Event.
   const auto define = [&](const std::string& name, const char* arguments, auto waiting,
-                          auto asynchronous, const char* doc, auto... args) {
+                          auto asynchronous, const transfer_doc& doc, auto... args) {
     const auto signature = [&](const std::string& of, const char* result) {
       return detail::format(
           "def {}({}, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> {}", of,
           arguments, result);
     };
     m.def(name.c_str(), waiting, args..., nb::kw_only(), no_queue, no_events,
-          with_example(name, doc).c_str(), nb::sig(signature(name, "None").c_str()));
+          with_example(name, doc.waiting()).c_str(), nb::sig(signature(name, "None").c_str()));
     m.def((name + "_async").c_str(), asynchronous, args..., nb::kw_only(), no_queue, no_events,
-          with_example(name + "_async",
-                       detail::format("Submit what `{}` does and return its Event.", name))
-              .c_str(),
+          with_example(name + "_async", doc.asynchronous(name)).c_str(),
           nb::sig(signature(name + "_async", "Event").c_str()));
   };
   const auto dst = nb::arg("dst").none();
   const auto obj = nb::arg("obj").none();
   define("copy_2d",
          "dst: CopySide, dst_pitch: int, src: CopySide, src_pitch: int, width: int, height: int",
-         copy_2d, copy_2d_async,
-         "Copy `height` rows of `width` bytes, `dst_pitch` and `src_pitch` bytes from one row's\n"
-         "beginning to the next's, and wait. Both sides are seen as bytes from their lowest on.\n\n"
-         "Raises\n------\n"
-         "ValueError\n    The rows leave a side, or a pitch is smaller than the width.",
-         dst, nb::arg("dst_pitch"), nb::arg("src").none(), nb::arg("src_pitch"), nb::arg("width"),
-         nb::arg("height"));
-  define("fill", "dst: SupportsUSM, value: Number", fill, fill_async,
-         "Set every element of USM to a number, and wait. The number must fit the element type.\n\n"
-         "Raises\n------\n"
-         "NotUSMError\n    `dst` has no USM.\n"
-         "OverflowError, TypeError\n    The number does not fit the element type.\n"
-         "ValueError\n    `dst` is read-only.",
-         dst, nb::arg("value").none());
-  define("memset", "dst: SupportsUSM, value: SupportsIndex", memset, memset_async,
-         "Set every byte of the elements of USM to `value`, 0 to 255, and wait.\n\n"
-         "Raises\n------\n"
-         "NotUSMError\n    `dst` has no USM.\n"
-         "ValueError\n    The value is not a byte, or `dst` is read-only.",
-         dst, nb::arg("value").none());
+         copy_2d, copy_2d_async, copy_2d_doc, dst, nb::arg("dst_pitch"), nb::arg("src").none(),
+         nb::arg("src_pitch"), nb::arg("width"), nb::arg("height"));
+  define("fill", "dst: SupportsUSM, value: Number", fill, fill_async, fill_doc, dst,
+         nb::arg("value").none());
+  define("memset", "dst: SupportsUSM, value: SupportsIndex", memset, memset_async, memset_doc, dst,
+         nb::arg("value").none());
   define(
       "prefetch", "obj: SupportsUSM",
       [](nb::handle memory, nb::handle queue, nb::handle depends_on) {
         prefetch_async(memory, queue, depends_on).wait();
       },
-      prefetch_async,
-      "Move shared memory to the device of `queue` before it is needed there, and wait. Memory of\n"
-      "other kinds stays where it is.",
-      obj);
+      prefetch_async, prefetch_doc, obj);
   define(
       "mem_advise", "obj: SupportsUSM, advice: int",
       [](nb::handle memory, nb::handle advice, nb::handle queue, nb::handle depends_on) {
         mem_advise_async(memory, advice, queue, depends_on).wait();
       },
-      mem_advise_async,
-      "Tell the driver how memory will be used, and wait. The meaning of `advice` depends on the\n"
-      "backend (the numbers of CUDA or Level Zero); 0 takes it back. Other drivers do nothing.",
-      obj, nb::arg("advice"));
+      mem_advise_async, mem_advise_doc, obj, nb::arg("advice"));
 }
 
 }  // namespace usmx::python

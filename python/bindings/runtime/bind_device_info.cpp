@@ -361,11 +361,17 @@ void bind_device_info(nb::class_<sycl::device>& type) {
             return has_aspect(self, to_text(name, "aspect"));
           },
           nb::arg("name"),
-          "Whether the device has an aspect, \"fp64\" or \"usm_shared_allocations\".\n\n"
+          "Whether the device has an aspect of SYCL.\n\n"
+          "Parameters\n----------\n"
+          "name : str\n    Such as ``\"fp64\"`` or ``\"usm_shared_allocations\"``; `aspects` has "
+          "those of the device.\n\n"
+          "Returns\n-------\nbool\n\n"
           "Raises\n------\nValueError\n    If there is no aspect of that name: with those there "
           "are.")
       .def("properties", &all_properties,
-           "All properties by name, None where the driver does not know.",
+           "All properties of the device.\n\n"
+           "Returns\n-------\n"
+           "dict\n    By name; None where the driver does not know.",
            nb::sig("def properties(self) -> dict[str, object]"));
 }
 

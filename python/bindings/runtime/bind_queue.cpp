@@ -255,8 +255,13 @@ void bind_queue(nb::module_& m) {
                          q);
           },
           nb::arg("depends_on") = nb::make_tuple(),
-          "An event that is complete when all commands submitted so far are, or the given events; "
-          "later commands wait for it.",
+          "Order commands: later ones wait for those before.\n\n"
+          "Parameters\n----------\n"
+          "depends_on : sequence of Event, optional\n    What later commands wait for; all "
+          "commands "
+          "so far by default.\n\n"
+          "Returns\n-------\n"
+          "Event\n    Complete when those are.",
           nb::sig("def submit_barrier(self, depends_on: Sequence[EventLike] = ()) -> Event"))
       .def("__reduce__", reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"))
       .def(

@@ -255,15 +255,25 @@ void bind_platform_and_device(nb::module_& m) {
             return d.ext_oneapi_can_access_peer(peer, peer_value(to_text(value, "value")));
           },
           nb::arg("peer"), nb::arg("value") = "access_supported",
-          "Whether kernels of this device can use device memory of the peer (or atomics on it).")
+          "Whether kernels of this device can use device memory of another one.\n\n"
+          "Parameters\n----------\n"
+          "peer : Device\n    The other device.\n"
+          "value : {'access_supported', 'atomics_supported'}\n    Whether it is about all accesses "
+          "or about atomics.\n\n"
+          "Returns\n-------\nbool\n\n"
+          "Raises\n------\nValueError\n    Another `value`.")
       .def(
           "enable_peer_access",
           [](device& d, device& peer) { d.ext_oneapi_enable_peer_access(peer); }, nb::arg("peer"),
-          "Lets kernels of this device use device memory of the peer; see `can_access_peer`.")
+          "Let kernels of this device use device memory of another one; see `can_access_peer`.\n\n"
+          "Parameters\n----------\n"
+          "peer : Device\n    The other device.")
       .def(
           "disable_peer_access",
           [](device& d, device& peer) { d.ext_oneapi_disable_peer_access(peer); }, nb::arg("peer"),
-          "Ends what `enable_peer_access` began.")
+          "End what `enable_peer_access` began.\n\n"
+          "Parameters\n----------\n"
+          "peer : Device\n    The other device.")
       .def("__reduce__", &reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"))
       .def("__repr__", [](const device& d) { return "<usmx.Device " + described(d) + ">"; });
   bind_html(type, "device");
@@ -276,7 +286,9 @@ void bind_runtime(nb::module_& m) {
   bind_context_and_queue(m);
   m.def("devices", &devices, nb::sig("def devices() -> list[Device]"),
         with_example("devices",
-                     "All devices, best first: GPUs, accelerators, CPUs. Empty without a driver.")
+                     "All devices, best first: GPUs, accelerators, CPUs.\n\n"
+                     "Returns\n-------\n"
+                     "list of Device\n    Empty without a driver.")
             .c_str());
   m.def(
       "platforms",
@@ -289,8 +301,9 @@ void bind_runtime(nb::module_& m) {
       },
       nb::sig("def platforms() -> list[Platform]"),
       with_example("platforms",
-                   "Every platform that has a device, in the order of devices(). Empty "
-                   "without a driver.")
+                   "Every platform that has a device, in the order of `devices`.\n\n"
+                   "Returns\n-------\n"
+                   "list of Platform\n    Empty without a driver.")
           .c_str());
   m.def(
       "default_queue",
@@ -303,6 +316,7 @@ void bind_runtime(nb::module_& m) {
           "The shared in-order queue of a device in its default context, made once.\n\n"
           "Parameters\n----------\n"
           "device : Device, str or None\n    None is the default device.\n\n"
+          "Returns\n-------\nQueue\n    Equal ones in each call for one device.\n\n"
           "Raises\n------\n"
           "DeviceError\n    If there is no such device: with those there are, or what to install.")
           .c_str(),
