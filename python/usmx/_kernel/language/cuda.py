@@ -57,11 +57,11 @@ blockDim: Namespace = _dimensions("blockDim", "Threads of a block", "get_local_s
 gridDim: Namespace = _dimensions("gridDim", "Blocks of the grid", "get_num_groups", "1")
 grid: Form = Form(
     "cuda.grid", "Number of the thread in the grid: an int, or a tuple of 2 or 3.",
-    _each("get_global_id", "0"), "ndim", counts=True,
+    _each("get_global_id", "0"), "ndim", counts=True, gives="int or tuple of int",
 )  # fmt: skip
 gridsize: Form = Form(
     "cuda.gridsize", "Threads of the grid: an int, or a tuple of 2 or 3.",
-    _each("get_global_size", "1"), "ndim", counts=True,
+    _each("get_global_size", "1"), "ndim", counts=True, gives="int or tuple of int",
 )  # fmt: skip
 laneid: Form = Form(
     "cuda.laneid", "Number of the thread in its warp.", "{item.get_sub_group}().get_local_id()"
@@ -87,9 +87,10 @@ threadfence: Any = f.fence
 threadfence_block: Any = f.fence
 threadfence_system: Any = f.fence
 syncwarp: Form = Form(
-    "cuda.syncwarp", "A barrier of a warp.", "{item.get_sub_group}().barrier()", "membermask?"
-)
-nanosleep: Form = Form("cuda.nanosleep", "Nothing: devices have no such wait.", "0", "ns")
+    "cuda.syncwarp", "A barrier of a warp.", "{item.get_sub_group}().barrier()", "membermask?",
+    gives="",
+)  # fmt: skip
+nanosleep: Form = Form("cuda.nanosleep", "Nothing: devices have no such wait.", "0", "ns", gives="")
 cg: Namespace = Namespace(
     "cuda.cg",
     "Cooperative groups.",
@@ -97,31 +98,31 @@ cg: Namespace = Namespace(
 )
 
 
-def _plain(name: str, parameters: str) -> Form:
+def _plain(name: str, parameters: str, gives: str = "number") -> Form:
     """A function of `cuda_functions` by its own name."""
     count = len(parameters.split())
     doc = getattr(cuda_functions, name).__doc__
     operands = ", ".join("abc"[:count])
-    return Form(f"cuda.{name}", doc, f"{{cuda.{name}}}({operands})", parameters)
+    return Form(f"cuda.{name}", doc, f"{{cuda.{name}}}({operands})", parameters, gives=gives)
 
 
-syncthreads_count: Form = _plain("syncthreads_count", "predicate")
-syncthreads_and: Form = _plain("syncthreads_and", "predicate")
-syncthreads_or: Form = _plain("syncthreads_or", "predicate")
+syncthreads_count: Form = _plain("syncthreads_count", "predicate", "int")
+syncthreads_and: Form = _plain("syncthreads_and", "predicate", "int")
+syncthreads_or: Form = _plain("syncthreads_or", "predicate", "int")
 
 # --- warps ----------------------------------------------------------------------------------------
 
-all_sync: Form = _plain("all_sync", "mask predicate")
-any_sync: Form = _plain("any_sync", "mask predicate")
-eq_sync: Form = _plain("eq_sync", "mask predicate")
-ballot_sync: Form = _plain("ballot_sync", "mask predicate")
-match_any_sync: Form = _plain("match_any_sync", "mask value")
-match_all_sync: Form = _plain("match_all_sync", "mask value")
+all_sync: Form = _plain("all_sync", "mask predicate", "bool")
+any_sync: Form = _plain("any_sync", "mask predicate", "bool")
+eq_sync: Form = _plain("eq_sync", "mask predicate", "bool")
+ballot_sync: Form = _plain("ballot_sync", "mask predicate", "int")
+match_any_sync: Form = _plain("match_any_sync", "mask value", "int")
+match_all_sync: Form = _plain("match_all_sync", "mask value", "(int, bool)")
 reduce_add_sync: Form = _plain("reduce_add_sync", "mask value")
 reduce_min_sync: Form = _plain("reduce_min_sync", "mask value")
 reduce_max_sync: Form = _plain("reduce_max_sync", "mask value")
-activemask: Form = _plain("activemask", "")
-lanemask_lt: Form = _plain("lanemask_lt", "")
+activemask: Form = _plain("activemask", "", "int")
+lanemask_lt: Form = _plain("lanemask_lt", "", "int")
 
 
 def _shuffle(name: str, method: str, by: str) -> Form:
@@ -165,7 +166,7 @@ for _name in ("ldca", "ldcg", "ldcs", "ldlu", "ldcv"):
                             "array i")  # fmt: skip
 for _name in ("stcg", "stcs", "stwb", "stwt"):
     globals()[_name] = Form(f"cuda.{_name}", "Set an element; caches choose themselves.",
-                            "{cuda.stored}(a, b, c)", "array i value")  # fmt: skip
+                            "{cuda.stored}(a, b, c)", "array i value", gives="")  # fmt: skip
 
 # --- functions of numbers -------------------------------------------------------------------------
 

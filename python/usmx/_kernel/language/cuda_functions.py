@@ -409,7 +409,11 @@ def xoroshiro128p_normal_float64(states: Any, index: Any) -> Any:
 grid_group: Namespace = Namespace(
     "cuda.cg.this_grid()",
     "All items of a launch.",
-    {"sync": Form("cuda.cg.this_grid().sync", "A barrier of all items.", "{usmx.barrier}()", "")},
+    {
+        "sync": Form(
+            "cuda.cg.this_grid().sync", "A barrier of all items.", "{usmx.barrier}()", "", gives=""
+        )
+    },
 )
 
 #: What texts of forms name, as ``{cuda.name}``.

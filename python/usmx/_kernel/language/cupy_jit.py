@@ -26,8 +26,9 @@ grid: Form = cuda.grid
 gridsize: Form = cuda.gridsize
 syncthreads: Any = f.barrier
 syncwarp: Form = Form(
-    "jit.syncwarp", "A barrier of a warp.", "{item.get_sub_group}().barrier()", "mask?"
-)
+    "jit.syncwarp", "A barrier of a warp.", "{item.get_sub_group}().barrier()", "mask?",
+    gives="",
+)  # fmt: skip
 laneid: Form = Form(
     "jit.laneid", "Number of the thread in its warp.", "{item.get_sub_group}().get_local_id()", ""
 )
@@ -39,7 +40,7 @@ shfl_xor_sync: Form = cuda.shfl_xor_sync
 range: Any = builtins.range
 shared_memory: Form = Form(
     "jit.shared_memory", "Memory of a block; of size None that of the launch.",
-    "{local.array}(b, a)", "dtype size alignment?",
+    "{local.array}(b, a)", "dtype size alignment?", gives="array",
 )  # fmt: skip
 
 

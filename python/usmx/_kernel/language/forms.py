@@ -32,6 +32,8 @@ class Form(DeviceOnly):
         that ends with ``?`` may be left out, and is a zero then.
     counts : bool
         Whether the operands are ints that are known when compiling.
+    gives : str
+        The kind of what it gives; empty for nothing.
     """
 
     def __init__(
@@ -42,8 +44,9 @@ class Form(DeviceOnly):
         parameters: str | None = None,
         *,
         counts: bool = False,
+        gives: str = "number",
     ) -> None:
-        super().__init__(name, doc)
+        super().__init__(name, doc, parameters or "", "" if parameters is None else gives)
         self.text = text
         self.counts = counts
         self.is_value = parameters is None

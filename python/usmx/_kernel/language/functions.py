@@ -5,15 +5,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._operations import names_of_usmx
+from ..._operations import BY_NAME, names_of_usmx
+from . import described
+
+
+def _without_indent(doc: str) -> str:
+    """A docstring whose lines begin where its first one does."""
+    return "\n".join(line.removeprefix("    ") for line in doc.rstrip().splitlines())
 
 
 class DeviceOnly:
-    """A function that exists inside kernels; elsewhere it says so."""
+    """A function that exists inside kernels; elsewhere it says so.
 
-    def __init__(self, name: str, doc: str) -> None:
+    Parameters
+    ----------
+    name, doc : str
+        How it is called, and what it does, with examples at the end.
+    names : str
+        Its parameters, which `described.PARAMETERS` has, separated by blanks.
+    gives : str
+        The kind of what it gives, and after a colon more about that; empty for nothing.
+    """
+
+    def __init__(self, name: str, doc: str, names: str = "", gives: str = "") -> None:
         self.__name__: str = name
-        self.__doc__: str = doc
+        text, title, examples = _without_indent(doc).partition("\n\nExamples\n")
+        self.__doc__: str = "\n".join([text, *described.lines_of(names, gives)]) + title + examples
+        self._names = names
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__signature__":  # what inspect and help ask for
+            return described.signature_of(self._names)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __call__(self, *_: Any, **__: Any) -> Any:
         raise RuntimeError(f"usmx.{self.__name__} works inside kernels only")
@@ -41,6 +64,7 @@ barrier: DeviceOnly = DeviceOnly(
     >>> x.tolist()
     [3, 2, 1, 0]
     """,
+    "fence?",
 )
 fence: DeviceOnly = DeviceOnly(
     "fence",
@@ -63,8 +87,10 @@ fence: DeviceOnly = DeviceOnly(
 )
 AtomicRef: DeviceOnly = DeviceOnly(
     "AtomicRef",
-    """``AtomicRef(array, index)``: an element that several items change; has load, store, exchange,
-    compare_exchange, and the others of ``usmx.atomic`` as fetch_add, fetch_min, fetch_and, ...
+    """An element that several items change.
+
+    Its methods are load, store, exchange, compare_exchange, and the others of ``usmx.atomic`` as
+    fetch_add, fetch_min, fetch_and, ...
 
     Examples
     --------
@@ -77,6 +103,8 @@ AtomicRef: DeviceOnly = DeviceOnly(
     >>> bins.tolist()
     [1, 1, 3]
     """,
+    "array index?",
+    "AtomicRef",
 )
 
 
@@ -92,6 +120,7 @@ CALLS: dict[str, tuple[tuple[float, ...], str, float]] = {
 
 def _of_row(name: str, doc: str) -> DeviceOnly:
     """A function of the table, with the example that `CALLS` has."""
+    row = BY_NAME[name]
     text = f"Gives {doc}."
     if name in CALLS:
         values, dtype, result = CALLS[name]
@@ -109,7 +138,13 @@ def _of_row(name: str, doc: str) -> DeviceOnly:
     >>> out.tolist()
     [{result}]
     """
-    return DeviceOnly(name, text)
+    kinds = described.KINDS[row.takes]
+    return DeviceOnly(
+        name,
+        text,
+        " ".join("abc"[: row.arity]),
+        f"number: Of the type of the operands, which are {kinds}.",
+    )
 
 
 # Those of the table, which `usmx._functions` declares.
@@ -132,9 +167,11 @@ class Namespace:
 
 
 group_barrier: DeviceOnly = DeviceOnly(
-    "group_barrier", "Wait until every item of the group or sub-group is here."
+    "group_barrier", "Wait until every item of the group or sub-group is here.", "group"
 )
-private_array: DeviceOnly = DeviceOnly("private.array", "As usmx.private.array, with `fill_zeros`.")
+private_array: DeviceOnly = DeviceOnly(
+    "private.array", "As usmx.private.array, with `fill_zeros`.", "shape dtype", "array"
+)
 #: Ids and ranges without an item, as older languages have them -> method of the item.
 ITEM_FUNCTIONS = {
     "get_global_id": "get_global_id",
@@ -147,7 +184,13 @@ ITEM_FUNCTIONS = {
     "get_sub_group": "get_sub_group",
 }
 item_functions = {
-    name: DeviceOnly(name, f"As item.{method}.") for name, method in ITEM_FUNCTIONS.items()
+    name: DeviceOnly(
+        name,
+        f"As item.{method}.",
+        "" if name in ("get_group", "get_sub_group") else "axis",
+        "group" if name in ("get_group", "get_sub_group") else "int",
+    )
+    for name, method in ITEM_FUNCTIONS.items()
 }
 
 
@@ -176,7 +219,17 @@ FETCHED: tuple[str, ...] = tuple(
 atomic: Namespace = Namespace(
     "atomic",
     "``atomic.add(array, index, value)`` and its like; each gives the value before.",
-    {name: DeviceOnly(f"atomic.{name}", "Atomic operation.") for name in ATOMIC},
+    {
+        name: DeviceOnly(
+            f"atomic.{name}",
+            "An atomic operation; it gives the value before.",
+            {"load": "array index", "compare_exchange": "array index value value2"}.get(
+                name, "array index value"
+            ),
+            "" if name == "store" else "number",
+        )
+        for name in ATOMIC
+    },
 )
 local: Namespace = Namespace(
     "local",
@@ -184,8 +237,10 @@ local: Namespace = Namespace(
     {
         "array": DeviceOnly(
             "local.array",
-            "``local.array(shape, dtype)``: one array for each group, not initialised. Lengths are "
-            "known when compiling, or come from arguments; then each size is compiled for itself.",
+            "One array for each group, not initialised. For lengths that come from arguments, each "
+            "size is compiled for itself.",
+            "shape dtype",
+            "array",
         )
     },
 )
@@ -194,7 +249,7 @@ private: Namespace = Namespace(
     "Memory of one item.",
     {
         "array": DeviceOnly(
-            "private.array", "``private.array(shape, dtype)``: an array of this item, all zeros."
+            "private.array", "An array of this item, all zeros.", "shape dtype", "array"
         )
     },
 )
