@@ -49,6 +49,13 @@ __all__ = [
 class EighResult(NamedTuple):
     """Eigenvalues of Hermitian matrices, ascending, and their vectors as columns.
 
+    Attributes
+    ----------
+    eigenvalues : ndarray
+        Shape (..., n), real and ascending.
+    eigenvectors : ndarray
+        Shape (..., n, n): column k belongs to eigenvalue k.
+
     Examples
     --------
     >>> import usmx
@@ -63,6 +70,13 @@ class EighResult(NamedTuple):
 
 class EigResult(NamedTuple):
     """Eigenvalues and their vectors as columns, complex.
+
+    Attributes
+    ----------
+    eigenvalues : ndarray
+        Shape (..., n), in any order.
+    eigenvectors : ndarray
+        Shape (..., n, n): column k belongs to eigenvalue k.
 
     Examples
     --------
@@ -79,6 +93,13 @@ class EigResult(NamedTuple):
 class QRResult(NamedTuple):
     """A matrix with orthonormal columns and an upper triangular one.
 
+    Attributes
+    ----------
+    Q : ndarray
+        The columns are orthonormal.
+    R : ndarray
+        Zero below the main diagonal; ``Q @ R`` is the matrix.
+
     Examples
     --------
     >>> import usmx
@@ -94,6 +115,13 @@ class QRResult(NamedTuple):
 class SlogdetResult(NamedTuple):
     """The sign of determinants and the logarithm of their absolute values.
 
+    Attributes
+    ----------
+    sign : ndarray
+        Of absolute value 1; 0 of singular matrices.
+    logabsdet : ndarray
+        Real; minus infinity of singular matrices.
+
     Examples
     --------
     >>> import usmx
@@ -108,6 +136,15 @@ class SlogdetResult(NamedTuple):
 
 class SVDResult(NamedTuple):
     """Left singular vectors as columns, singular values, right singular vectors as rows.
+
+    Attributes
+    ----------
+    U : ndarray
+        Shape (..., m, k); the columns are orthonormal.
+    S : ndarray
+        Shape (..., k), descending, none negative.
+    Vh : ndarray
+        Shape (..., k, n); the rows are orthonormal. ``(U * S[..., None, :]) @ Vh`` is the matrix.
 
     Examples
     --------

@@ -147,6 +147,7 @@ void bind_choice(nb::module_& m) {
       "In a ``with`` block, `resource` serves its context, device and kind by default on this "
       "thread,\nfor all libraries that are built on usmx; other threads are left alone. Blocks may "
       "lie in\neach other: the innermost counts. The block has the resource as its value.\n\n"
+      "Parameters\n----------\nresource : MemoryResource\n    What serves there.\n\n"
       "Raises\n------\nRuntimeError\n    The block is left on another thread than it was entered "
       "on.\n\n"
       "Examples\n--------\n>>> import usmx.memory\n"

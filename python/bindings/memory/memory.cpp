@@ -432,13 +432,30 @@ PyObject* new_memory(PyObject* type, PyObject* const* args, std::size_t nargsf,
   }
 }
 
+/// Of the three classes.
+constexpr const char* parameters_doc =
+    "\n\n"
+    "Parameters\n----------\n"
+    "nbytes_or_object : int or object\n"
+    "    Bytes to allocate, which are not initialised; or USM of any library, which is shared.\n"
+    "alignment : int\n    Of the address, in bytes: a power of two; 0 is that of the library.\n"
+    "queue : Queue, optional\n"
+    "    Of which commands use the memory, in any form that names a queue. By default that of the\n"
+    "    object, or the default queue.\n"
+    "copy : bool\n    Whether the bytes of an object are copied, of other kinds too.\n\n"
+    "Raises\n------\n"
+    "NotUSMError\n    The object has no USM.\n"
+    "ValueError\n    Its memory is of another kind, without `copy`.\n"
+    "AllocationError\n    There is not so much memory.";
+
 template <class Memory, usm_kind Kind>
 nb::class_<Memory, memory> bind_kind(nb::module_& m, const char* doc) {
   constexpr usm_kind kind = Kind;
   std::vector<PyType_Slot> slots{{slot_of_type_call, reinterpret_cast<void*>(new_memory<Kind>)}};
   for (const PyType_Slot* slot = memory_slots; slot->slot != 0; ++slot) slots.push_back(*slot);
   slots.push_back({0, nullptr});
-  nb::class_<Memory, memory> c(m, class_name(kind), doc, nb::is_weak_referenceable(),
+  const std::string whole_doc = doc + std::string(parameters_doc);
+  nb::class_<Memory, memory> c(m, class_name(kind), whole_doc.c_str(), nb::is_weak_referenceable(),
                                nb::type_slots(slots.data()), nb::pooled());
   c.def(
       "__init__",

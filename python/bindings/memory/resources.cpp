@@ -402,7 +402,9 @@ void bind_sources(nb::module_& m) {
   bind_resource<queue_ordered_resource>(
       m, "QueueOrderedResource",
       "Keeps what is freed while a queue works on it, and gives it to the next who allocates on "
-      "that\nqueue; to others only after the work. What serves by default is one on a pool.",
+      "that\nqueue; to others only after the work. What serves by default is one on a pool.\n\n"
+      "Parameters\n----------\n"
+      "upstream : MemoryResource\n    Where blocks come from, and go back to after the work.",
       [](nb::handle upstream) {
         return std::make_shared<queue_ordered_resource>(to_resource(upstream));
       },
@@ -433,7 +435,10 @@ void bind_sources(nb::module_& m) {
 
 void bind_limits(nb::module_& m) {
   bind_resource<statistics_resource>(
-      m, "StatisticsResource", "Counts what passes through to the upstream.",
+      m, "StatisticsResource",
+      "Counts what passes through to the upstream.\n\n"
+      "Parameters\n----------\n"
+      "upstream : MemoryResource\n    What serves all requests.",
       [](nb::handle upstream) {
         return std::make_shared<statistics_resource>(to_resource(upstream));
       },
@@ -449,7 +454,10 @@ void bind_limits(nb::module_& m) {
           "Peaks begin anew from what is alive.");
   bind_resource<limiting_resource>(
       m, "LimitingResource",
-      "Lets no more than `most` bytes be alive at once; above that it raises AllocationError.",
+      "Lets no more than `most` bytes be alive at once; above that it raises AllocationError.\n\n"
+      "Parameters\n----------\n"
+      "upstream : MemoryResource\n    What serves the requests below the limit.\n"
+      "most : int\n    Bytes.",
       [](nb::handle upstream, nb::handle most) {
         return std::make_shared<limiting_resource>(to_resource(upstream), read_size(most, "most"));
       },
@@ -480,7 +488,12 @@ void bind_limits(nb::module_& m) {
               "None"));
   bind_resource<aligned_resource>(
       m, "AlignedResource",
-      "Aligns every block of at least `least_size` bytes to `alignment` bytes or more.",
+      "Aligns every block of at least `least_size` bytes to `alignment` bytes or more.\n\n"
+      "Parameters\n----------\n"
+      "upstream : MemoryResource\n    What serves all requests.\n"
+      "alignment : int\n    Bytes: a power of two.\n"
+      "least_size : int\n    Bytes; smaller blocks pass as they are asked for.\n\n"
+      "Raises\n------\nValueError\n    `alignment` is not a power of two.",
       [](nb::handle upstream, nb::handle alignment, nb::handle least_size) {
         return std::make_shared<aligned_resource>(to_resource(upstream),
                                                   read_size(alignment, "alignment"),
@@ -491,7 +504,12 @@ void bind_limits(nb::module_& m) {
               "-> None"));
   bind_resource<prefetch_resource>(
       m, "PrefetchResource",
-      "Moves shared memory to the device as soon as it is there, on a queue; other kinds pass.",
+      "Moves shared memory to the device as soon as it is there, on a queue; other kinds pass.\n\n"
+      "Parameters\n----------\n"
+      "upstream : MemoryResource\n    What serves all requests.\n"
+      "queue : Queue, optional\n    In any form that names a queue; by default one of the device "
+      "of the upstream.\n\n"
+      "Raises\n------\nValueError\n    The context of `queue` is not that of the upstream.",
       [](nb::handle upstream, nb::handle queue) {
         const auto& below = to_resource(upstream);
         return std::make_shared<prefetch_resource>(below, queue_of(*below, queue));
@@ -505,6 +523,8 @@ void bind_observers(nb::module_& m) {
       m, "TrackingResource",
       "Knows which blocks are alive and which lines of Python asked for them: for finding "
       "leaks.\n\n"
+      "Parameters\n----------\n"
+      "upstream : MemoryResource\n    What serves all requests.\n\n"
       "Examples\n--------\n>>> import usmx.memory\n"
       ">>> tracked = usmx.memory.TrackingResource(usmx.memory.get_resource())\n"
       ">>> with usmx.memory.using(tracked):\n"
@@ -526,6 +546,9 @@ void bind_observers(nb::module_& m) {
       m, "LoggingResource",
       "Writes a line of CSV for each request, which ``bench/replay.cpp`` gives to other "
       "resources:\nnanoseconds,thread,action,pointer,bytes,alignment.\n\n"
+      "Parameters\n----------\n"
+      "upstream : MemoryResource\n    What serves all requests.\n"
+      "path : path\n    The file, which is written anew.\n\n"
       "Raises\n------\nOSError\n    The file cannot be written.\n\n"
       "Examples\n--------\n>>> import pathlib\n>>> import tempfile\n>>> import usmx.memory\n"
       ">>> with tempfile.TemporaryDirectory() as folder:\n"
@@ -548,8 +571,12 @@ void bind_observers(nb::module_& m) {
       m, "FailureCallbackResource",
       "Calls a function to free something when there is no memory left, and tries again as long "
       "as\n"
-      "it returns True. The function gets the number of bytes, runs on the thread that allocates, "
-      "and\nmay itself allocate and free; what it raises is the cause of an AllocationError.\n\n"
+      "it returns True.\n\n"
+      "Parameters\n----------\n"
+      "upstream : MemoryResource\n    What serves the requests.\n"
+      "callback : callable\n    Gets the number of bytes, runs on the thread that allocates, and "
+      "may itself allocate and\n    free. It returns whether to try again; what it raises is the "
+      "cause of an AllocationError.\n\n"
       "Examples\n--------\n>>> import usmx.memory\n>>> cache = [usmx.empty(1000)]\n"
       ">>> def free_something(nbytes):\n"
       "...     if not cache:\n"

@@ -833,6 +833,11 @@ def array_str(a: ArrayLike, *args: Any, **keywords: Any) -> str:
 class ndenumerate:
     """Pairs of an index and an element, which Python gets one by one.
 
+    Parameters
+    ----------
+    arr : array
+        Any shape; it is copied to the host.
+
     Examples
     --------
     >>> import usmx
@@ -862,7 +867,7 @@ class vectorize:
     ----------
     pyfunc : callable
         Of numbers.
-    **keywords
+    *args, **keywords : optional
         As for `numpy.vectorize`.
 
     Examples

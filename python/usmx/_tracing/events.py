@@ -28,6 +28,46 @@ def short_name(kernel: str) -> str:
 class TraceEvent(NamedTuple):
     """One operation that has ended. Times are nanoseconds of ``time.monotonic_ns()``.
 
+    Attributes
+    ----------
+    action : str
+        "allocate", "free", "driver allocate", "driver free", "copy", "host copy", "fill",
+        "prefetch", "kernel", "build", "wait", "import", "export", "mark" or "other".
+    bytes : int
+        How many bytes it was about; 0 where that has no meaning. Of a kernel those of its arrays.
+    kind : str or None
+        "device", "shared" or "host": the memory, or the destination of a copy; None if not USM.
+    source_kind : str or None
+        The same for the source of a copy.
+    address : int
+        Of the memory, or of the destination of a copy; 0 if it has none.
+    source : int
+        Address of the source of a copy.
+    device : str or None
+        Filter string of the device.
+    queue : int
+        A number for each queue; 0 if it was not about a queue.
+    name : str or None
+        Of a kernel, of the type that was imported, or of a mark.
+    thread : int
+        The system's number of the thread, as ``threading.get_native_id()`` gives it.
+    begin, end : int
+        When it was asked for, and when that call returned.
+    device_begin, device_end : int or None
+        When the device was at it, if the queue has ``enable_profiling`` or in `usmx.profile`.
+    place : Place or None
+        The line of Python that asked for it, where that is known.
+    inside : str or None
+        The action of ours that it was a part of.
+    counts : bool
+        False if a larger event has its bytes already: sum up those that count.
+    failed : bool
+        It ended with an exception.
+    reused : bool
+        An allocation that did not have to ask the driver.
+    by_runtime : bool
+        True if the SYCL runtime reported it, for any library; False if usmx did.
+
     Examples
     --------
     >>> import usmx
@@ -37,43 +77,25 @@ class TraceEvent(NamedTuple):
     [True]
     """
 
-    #: "allocate", "free", "driver allocate", "driver free", "copy", "host copy", "fill",
-    #: "prefetch", "kernel", "build", "wait", "import", "export", "mark" or "other".
     action: str
-    #: How many bytes it was about; 0 where that has no meaning. Of a kernel those of its arrays.
     bytes: int
-    #: "device", "shared" or "host": the memory, or the destination of a copy; None if not USM.
     kind: str | None
-    #: The same for the source of a copy.
     source_kind: str | None
-    #: Address of the memory, or of the destination of a copy; 0 if it has none.
     address: int
-    #: Address of the source of a copy.
     source: int
-    #: Filter string of the device.
     device: str | None
-    #: A number for each queue; 0 if it was not about a queue.
     queue: int
-    #: Of a kernel, of the type that was imported, or of a mark.
     name: str | None
-    #: The system's number of the thread, as ``threading.get_native_id()`` gives it.
     thread: int
     begin: int
     end: int
-    #: When the device was at it, if the queue has ``enable_profiling`` or in `usmx.profile`.
     device_begin: int | None
     device_end: int | None
-    #: The line of Python that asked for it, where that is known.
     place: Place | None
-    #: The action of ours that it was a part of.
     inside: str | None
-    #: False if a larger event has its bytes already: sum up those that count.
     counts: bool
-    #: It ended with an exception.
     failed: bool
-    #: An allocation that did not have to ask the driver.
     reused: bool
-    #: True if the SYCL runtime reported it, for any library; False if usmx did.
     by_runtime: bool
 
     @property

@@ -19,6 +19,26 @@ _WIDEST = 40
 class KernelRow(NamedTuple):
     """All launches of one kernel by one line of the program.
 
+    Attributes
+    ----------
+    kernel : str
+        Its name, without namespaces and template arguments.
+    calls : int
+        How many launches.
+    nanoseconds : int or None
+        In which the device ran it; None if another library launched it on a queue without
+        profiling.
+    nbytes : int
+        Of all arrays that it was given, each once for each call.
+    rate : float or None
+        10^9 bytes in a second; None where one of the two is not known.
+    share : float or None
+        Of what a copy in the memory of the device moves in a second.
+    device : str or None
+        Filter string of the device.
+    place : Place or None
+        The line of Python that launched it, where that is known.
+
     Examples
     --------
     >>> import usmx.tracing
@@ -26,20 +46,13 @@ class KernelRow(NamedTuple):
     [1]
     """
 
-    #: Its name, without namespaces and template arguments.
     kernel: str
     calls: int
-    #: In which the device ran it; None if another library launched it on a queue without profiling.
     nanoseconds: int | None
-    #: Of all arrays that it was given, each once for each call.
     nbytes: int
-    #: 10^9 bytes in a second; None where one of the two is not known.
     rate: float | None
-    #: Of what a copy in the memory of the device moves in a second.
     share: float | None
-    #: Filter string of the device.
     device: str | None
-    #: The line of Python that launched it, where that is known.
     place: Place | None
 
 

@@ -58,6 +58,19 @@ class Trace:
     Any number may be on at once, one inside the other or in several threads: each sees what all
     threads of the process do while it is on.
 
+    Parameters
+    ----------
+    most : int
+        How many events are kept; later ones are counted in ``dropped``.
+    one_by_one : bool
+        Whether the time of each kernel is taken, for which it is waited for; `usmx.profile` does
+        that.
+
+    Raises
+    ------
+    ValueError
+        `most` is less than one.
+
     Examples
     --------
     >>> import usmx
