@@ -124,6 +124,10 @@ class Metadata(_TensorTransportMetadata):
 
     Attributes
     ----------
+    tensor_meta : list of tuple
+        Shape and type of each array.
+    tensor_device : str
+        Ray's name of the place of the elements.
     handles : list of Handle, optional
         One for each array; None if their memory is opened by no other process.
     machine : str
@@ -174,16 +178,36 @@ class Transport(_TensorTransportManager):
 
     @staticmethod
     def is_one_sided() -> bool:
-        """Receivers open memory by themselves."""
+        """Whether receivers open memory by themselves: always.
+
+        Returns
+        -------
+        bool
+        """
         return True
 
     @staticmethod
     def can_abort_transport() -> bool:
-        """Nothing is on its way that could be left half done."""
+        """Whether a transfer can be given up: always, because nothing is on its way.
+
+        Returns
+        -------
+        bool
+        """
         return True
 
     def actor_has_tensor_transport(self, actor: Any) -> bool:
-        """Whether the actor can receive: each can, at worst a copy."""
+        """Whether the actor can receive: each can, at worst a copy.
+
+        Parameters
+        ----------
+        actor : ray.actor.ActorHandle
+            Any.
+
+        Returns
+        -------
+        bool
+        """
         del actor
         return True
 
@@ -220,7 +244,21 @@ class Transport(_TensorTransportManager):
     def get_communicator_metadata(
         self, src_actor: Any, dst_actor: Any, backend: str | None = None
     ) -> Communicator:
-        """Name the sender."""
+        """Name the sender.
+
+        Parameters
+        ----------
+        src_actor : ray.actor.ActorHandle
+            The sender.
+        dst_actor : ray.actor.ActorHandle
+            Without effect.
+        backend : str, optional
+            Without effect.
+
+        Returns
+        -------
+        Communicator
+        """
         del dst_actor, backend
         return Communicator(src_actor)
 
@@ -275,7 +313,18 @@ class Transport(_TensorTransportManager):
         tensor_transport_metadata: Metadata,
         communicator_metadata: _CommunicatorMetadata,
     ) -> None:
-        """Raise NotImplementedError: receivers fetch, so Ray does not call it."""
+        """Refuse: receivers fetch, so Ray does not call it.
+
+        Parameters
+        ----------
+        tensors, tensor_transport_metadata, communicator_metadata : object
+            As Ray has them.
+
+        Raises
+        ------
+        NotImplementedError
+            Always.
+        """
         del tensors, tensor_transport_metadata, communicator_metadata
         raise NotImplementedError("usmx.ray: receivers open the memory; nothing is sent")
 
@@ -288,12 +337,29 @@ class Transport(_TensorTransportManager):
         """Let go of the arrays of a result to which no reference is left.
 
         Receivers that have opened the memory keep it by themselves.
+
+        Parameters
+        ----------
+        obj_id : str
+            Ray's number of the result.
+        tensor_transport_meta : Metadata
+            What the sender made.
+        tensors : sequence of ndarray
+            The arrays.
         """
         del tensor_transport_meta, tensors
         self.kept.pop(obj_id, None)
 
     def abort_transport(self, obj_id: str, communicator_metadata: _CommunicatorMetadata) -> None:
-        """Let go of the arrays of a result whose transfer failed."""
+        """Let go of the arrays of a result whose transfer failed.
+
+        Parameters
+        ----------
+        obj_id : str
+            Ray's number of the result.
+        communicator_metadata : Communicator
+            Who was asked.
+        """
         del communicator_metadata
         self.kept.pop(obj_id, None)
 

@@ -52,14 +52,26 @@ class ArrayType(Type):
 
 @dataclass(frozen=True)
 class ItemType(Type):
-    """An item as a type."""
+    """An item as a type.
+
+    Attributes
+    ----------
+    ndim : int
+        Number of dimensions of the launch.
+    """
 
     ndim: int
 
 
 @dataclass(frozen=True)
 class NdItemType(ItemType):
-    """An item of an NdRange as a type."""
+    """An item of an NdRange as a type.
+
+    Attributes
+    ----------
+    ndim : int
+        Number of dimensions of the launch.
+    """
 
 
 @dataclass(frozen=True)
@@ -161,6 +173,13 @@ def usm_ndarray(
         Kind of its memory.
     queue : optional
         Its queue.
+    **_ : optional
+        Others of numba-dpex, which change nothing.
+
+    Returns
+    -------
+    ArrayType
+        For signatures.
     """
     return ArrayType(dtype, ndim, layout, usm_type, queue)
 

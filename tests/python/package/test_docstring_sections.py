@@ -1,11 +1,13 @@
 """Sections of docstrings say what signatures and bodies of functions say: the same parameters, a
-result where there is one, and the errors that are raised."""
+result where there is one, and the errors that are raised. Every public function, method and class
+has the sections that it needs."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import ast
 import builtins
+import enum
 import inspect
 import re
 import sys
@@ -22,36 +24,60 @@ import pytest
 import usmx
 import usmx.ipc
 import usmx.linalg
+from usmx.compat import numba_types
 
 sys.path.insert(0, str(lab.ROOT / "tools"))
 import python_reference
 
-#: Modules of which each function has each section that it needs. A module joins when it has them.
-WHOLE = ("counters", "dask", "fft", "interop", "ipc", "linalg", "memory", "paths", "special")
+#: Annotations of results that a docstring does not tell.
+NOTHING = ("None", "Never", "NoReturn", "typing.Never", str(inspect.Parameter.empty))
 #: In the order in which a docstring has them.
 SECTIONS = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns", "Notes", "Examples")
-#: Modules of other libraries' names, and those that need packages which are not always there.
-LEFT_OUT = ("compat.", "ray", "zarr")
+#: Modules that need packages which are not always there.
+OPTIONAL = ("ray", "zarr")
+#: Classes whose objects functions of usmx give: programs do not make them.
+GIVEN = ("ChosenUsmType", "FileArray", "FileTable", "HostNDArray", "NpzFile")
 
 
-def functions() -> Iterator[tuple[str, str, Callable[..., Any], bool]]:
-    """Module, name, function and whether it has a first parameter for its object."""
-    for module in ("", *(m for m in python_reference.MODULES if not m.startswith(LEFT_OUT))):
+def public(module: str) -> Iterator[tuple[str, Any]]:
+    """The functions and classes of a public module, by name."""
+    try:
         place = import_module(f"usmx.{module}" if module else "usmx")
-        for name in sorted(getattr(place, "__all__", None) or getattr(place, "NAMES", ())):
-            value = getattr(place, name)
-            if isinstance(value, types.ModuleType) or not callable(value):
-                continue
-            if isinstance(value, type(usmx.float32)):
-                continue
-            if not isinstance(value, type):
-                yield module, name, value, False
-            elif value.__module__.startswith("usmx") and not issubclass(value, BaseException):
-                for member, found in python_reference.own_members(value).items():
-                    function = python_reference.bound(found, value, member)
-                    if inspect.isroutine(function) or type(function).__name__ == "nb_method":
-                        static = isinstance(found, staticmethod)
-                        yield module, f"{name}.{member}", function, not static
+    except ImportError:
+        if module not in OPTIONAL:
+            raise
+        return
+    for name in sorted(getattr(place, "__all__", None) or getattr(place, "NAMES", ())):
+        value = getattr(place, name)
+        # Types of elements are called too, and so are those of `typing`.
+        kinds = (type(usmx.float32), numba_types.Type)
+        is_type = isinstance(value, kinds) or type(value).__module__ == "typing"
+        if callable(value) and not isinstance(value, types.ModuleType) and not is_type:
+            yield name, value
+
+
+def functions(module: str) -> Iterator[tuple[str, Callable[..., Any], bool]]:
+    """Name, function and whether it has a first parameter for its object."""
+    for name, value in public(module):
+        if not isinstance(value, type):
+            yield name, value, False
+        elif value.__module__.startswith("usmx") and not issubclass(value, BaseException):
+            for member, found in python_reference.own_members(value).items():
+                function = python_reference.bound(found, value, member)
+                if inspect.isroutine(function) or type(function).__name__ == "nb_method":
+                    yield f"{name}.{member}", function, not isinstance(found, staticmethod)
+
+
+def classes(module: str) -> Iterator[tuple[str, type]]:
+    """Name and class of those that programs make or read."""
+    for name, value in public(module):
+        if not isinstance(value, type) or name in GIVEN:
+            continue
+        # Protocols, enumerations and errors have no constructor of ours.
+        if getattr(value, "_is_protocol", False) or issubclass(value, (BaseException, enum.Enum)):
+            continue
+        if value.__module__.startswith("usmx"):
+            yield name, value
 
 
 def sections(function: Callable[..., Any]) -> list[tuple[str, list[str]]]:
@@ -68,7 +94,7 @@ def sections(function: Callable[..., Any]) -> list[tuple[str, list[str]]]:
     return found
 
 
-def findings(module: str, function: Callable[..., Any], is_method: bool = False) -> list[str]:
+def findings(function: Callable[..., Any], is_method: bool = False) -> list[str]:
     """What the docstring lacks, or says otherwise than the function."""
     listed = sections(function)
     titles = [title for title, _ in listed]
@@ -90,22 +116,38 @@ def findings(module: str, function: Callable[..., Any], is_method: bool = False)
     for name in by_title.get("Raises", ()):
         if not is_exception(name):
             found.append(f"Raises {name!r}; expected the name of an exception")
-    if module in WHOLE:
-        result = str(signature.return_annotation)
-        if named and "Parameters" not in by_title:
-            found.append(f"no Parameters; the signature has {named}")
-        if result not in ("None", str(inspect.Parameter.empty)) and not {"Returns", "Yields"} & {
-            *titles
-        }:
-            found.append(f"no Returns; the signature gives {result}")
-        missing = raised(function) - {*by_title.get("Raises", ())}
-        if missing:
-            found.append(f"Raises lacks {sorted(missing)}")
+    result = str(signature.return_annotation)
+    if named and "Parameters" not in by_title:
+        found.append(f"no Parameters; the signature has {named}")
+    if result not in NOTHING and not {"Returns", "Yields"} & {*titles}:
+        found.append(f"no Returns; the signature gives {result}")
+    missing = raised(function) - {*by_title.get("Raises", ())}
+    if missing:
+        found.append(f"Raises lacks {sorted(missing)}")
     return found
+
+
+def findings_of_class(made: type) -> list[str]:
+    """What the docstring of a class lacks, or says otherwise than its constructor.
+
+    A class of fields may call them attributes.
+    """
+    try:
+        named = list(inspect.signature(made).parameters)
+    except (TypeError, ValueError):
+        return []
+    # Classes that differ in what they do say it, and the one of the constructor what it takes.
+    owner = next((one for one in made.__mro__ if "__init__" in vars(one)), made)
+    by_title = dict(sections(owner)) | dict(sections(made))
+    fields = getattr(made, "_fields", ()) or getattr(made, "__dataclass_fields__", ())
+    title = "Attributes" if fields and "Parameters" not in by_title else "Parameters"
+    said = by_title.get(title, [])
+    return [] if {*said} == {*named} else [f"{title} {said}; the constructor has {named}"]
 
 
 def is_exception(name: str) -> bool:
     """Whether Python or usmx has an exception of that name."""
+    name = name.rpartition(".")[2]
     kinds = [getattr(m, name, None) for m in (builtins, usmx, usmx.memory, usmx.linalg, usmx.ipc)]
     return any(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds)
 
@@ -126,14 +168,19 @@ def raised(function: Callable[..., Any]) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("module", sorted({module for module, *_ in functions()}))
+@pytest.mark.parametrize("module", ["", *python_reference.MODULES])
 def test_sections_say_what_the_function_does(module: str) -> None:
     found = [
         f"{name}: {one}"
-        for place, name, function, is_method in functions()
-        if place == module
-        for one in findings(place, function, is_method)
+        for name, function, is_method in functions(module)
+        for one in findings(function, is_method)
     ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("module", ["", *python_reference.MODULES])
+def test_sections_say_what_the_constructor_takes(module: str) -> None:
+    found = [f"{name}: {one}" for name, made in classes(module) for one in findings_of_class(made)]
     assert not found, "\n".join(found)
 
 
@@ -155,7 +202,7 @@ def test_a_docstring_that_lacks_or_invents_something_is_found() -> None:
             raise TypeError(x)
         return x * by
 
-    said = "\n".join(findings("fft", scale))
+    said = "\n".join(findings(scale))
     for expected in (
         "sections ['Raises', 'Parameters']",
         "Parameters ['x', 'factor']; the signature has ['x', 'by']",
@@ -164,4 +211,19 @@ def test_a_docstring_that_lacks_or_invents_something_is_found() -> None:
         "Raises lacks ['TypeError']",
     ):
         assert expected in said
-    assert findings("", lambda: None) == []
+    assert findings(lambda: None) == []
+
+
+def test_a_class_that_lacks_or_invents_something_is_found() -> None:
+    class Scaled:
+        """Scaled.
+
+        Parameters
+        ----------
+        factor : int
+            Another name.
+        """
+
+        def __init__(self, x: int) -> None: ...
+
+    assert findings_of_class(Scaled) == ["Parameters ['factor']; the constructor has ['x']"]

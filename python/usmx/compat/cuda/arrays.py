@@ -352,6 +352,15 @@ def device_array(
         Order of the elements.
     stream
         Where it is used first.
+
+    Returns
+    -------
+    DeviceNDArray
+
+    Raises
+    ------
+    NotImplementedError
+        Strides that are not those of `order`.
     """
     made = DeviceNDArray(_empty(shape, dtype, order, "device", stream)).bind(stream)
     if strides is not None and tuple(np.atleast_1d(strides)) != made.strides:
@@ -365,7 +374,19 @@ def _like(ary: Any) -> tuple[Any, Any, str]:
 
 
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
-    """Memory of the device for as many elements as another array has."""
+    """Memory of the device for as many elements as another array has.
+
+    Parameters
+    ----------
+    ary : array
+        Of NumPy or of a device: its shape, type and order are taken.
+    stream : Stream
+        Where it is used first.
+
+    Returns
+    -------
+    DeviceNDArray
+    """
     shape, dtype, order = _like(ary)
     return DeviceNDArray(_empty(shape, dtype, order, "device", stream))
 
@@ -387,13 +408,27 @@ def pinned_array(
     ----------
     shape, dtype, strides, order
         As for `device_array`.
+
+    Returns
+    -------
+    HostNDArray
     """
     del strides
     return _host(shape, dtype, order, "host")
 
 
 def pinned_array_like(ary: Any) -> HostNDArray:
-    """The same for as many elements as another array has."""
+    """The same for as many elements as another array has.
+
+    Parameters
+    ----------
+    ary : array
+        Of NumPy or of a device: its shape, type and order are taken.
+
+    Returns
+    -------
+    HostNDArray
+    """
     return _host(*_like(ary), "host")
 
 
@@ -416,6 +451,10 @@ def mapped_array(
         As for `device_array`.
     portable, wc
         Without effect.
+
+    Returns
+    -------
+    HostNDArray
     """
     del strides, portable, wc
     return _host(shape, dtype, order, "host", stream)
@@ -424,7 +463,21 @@ def mapped_array(
 def mapped_array_like(
     ary: Any, stream: Any = 0, portable: bool = False, wc: bool = False
 ) -> HostNDArray:
-    """The same for as many elements as another array has."""
+    """The same for as many elements as another array has.
+
+    Parameters
+    ----------
+    ary : array
+        Of NumPy or of a device: its shape, type and order are taken.
+    stream : Stream
+        Where it is used first.
+    portable, wc : bool
+        Without effect.
+
+    Returns
+    -------
+    HostNDArray
+    """
     del portable, wc
     return _host(*_like(ary), "host", stream)
 
@@ -445,6 +498,10 @@ def managed_array(
         As for `device_array`.
     attach_global
         Without effect.
+
+    Returns
+    -------
+    HostNDArray
     """
     del strides, attach_global
     return _host(shape, dtype, order, "shared", stream)
@@ -452,14 +509,37 @@ def managed_array(
 
 @contextlib.contextmanager
 def pinned(*arylist: Any) -> Iterator[None]:
-    """Nothing: arrays of NumPy are copied from where they are."""
+    """Nothing: arrays of NumPy are copied from where they are.
+
+    Parameters
+    ----------
+    *arylist : numpy.ndarray
+        Without effect.
+
+    Yields
+    ------
+    None
+    """
     del arylist
     yield
 
 
 @contextlib.contextmanager
 def mapped(*arylist: Any, **_: Any) -> Iterator[Any]:
-    """Copies of arrays of NumPy on the device, which are copied back at the end of the block."""
+    """Copies of arrays of NumPy on the device, which are copied back at the end of the block.
+
+    Parameters
+    ----------
+    *arylist : numpy.ndarray
+        What is copied.
+    **_ : optional
+        Without effect.
+
+    Yields
+    ------
+    DeviceNDArray or list of DeviceNDArray
+        One for each argument.
+    """
     copies = [to_device(a) for a in arylist]
     yield copies[0] if len(copies) == 1 else copies
     for a, copied in zip(arylist, copies, strict=True):
@@ -475,6 +555,11 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
         With a protocol that usmx reads, of memory that the device reads.
     sync : bool
         Without effect: commands on the same memory are in order.
+
+    Returns
+    -------
+    DeviceNDArray
+        What one writes, the other sees.
 
     Raises
     ------
@@ -492,19 +577,53 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
 
 
 def is_cuda_array(obj: Any) -> bool:
-    """Whether it is an array of a device."""
+    """Whether it is an array of a device.
+
+    Parameters
+    ----------
+    obj : object
+        Anything.
+
+    Returns
+    -------
+    bool
+    """
     if isinstance(obj, DeviceNDArray | _usmx.ndarray | HostNDArray):
         return True
     return hasattr(obj, "__cuda_array_interface__") or hasattr(obj, "__sycl_usm_array_interface__")
 
 
 def is_cuda_ndarray(obj: Any) -> bool:
-    """Whether it is an array of this package."""
+    """Whether it is an array of this package.
+
+    Parameters
+    ----------
+    obj : object
+        Anything.
+
+    Returns
+    -------
+    bool
+    """
     return isinstance(obj, DeviceNDArray | HostNDArray)
 
 
 def auto_device(obj: Any, stream: Any = 0, copy: bool = True) -> tuple[Any, bool]:
-    """An array on the device, and whether it was made for this."""
+    """An array on the device, and whether it was made for this.
+
+    Parameters
+    ----------
+    obj : array-like
+        Copied, if it is not on a device.
+    stream : Stream
+        Where the copy is submitted.
+    copy : bool
+        False only allocates memory of its shape and type.
+
+    Returns
+    -------
+    (DeviceNDArray, bool)
+    """
     if isinstance(obj, DeviceNDArray):
         return obj, False
     return to_device(obj, stream, copy), True

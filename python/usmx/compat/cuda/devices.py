@@ -268,6 +268,11 @@ def select_device(device_id: int) -> Context:
     device_id : int
         Its number in ``gpus``.
 
+    Returns
+    -------
+    Context
+        That of the device.
+
     Raises
     ------
     IndexError
@@ -280,22 +285,54 @@ def select_device(device_id: int) -> Context:
 
 
 def get_current_device() -> Managed:
-    """The device that is selected."""
+    """The device that is selected.
+
+    Returns
+    -------
+    Device
+    """
     return gpus.current
 
 
 def list_devices() -> Devices:
-    """All devices."""
+    """All devices.
+
+    Returns
+    -------
+    Devices
+        Numbered as in ``gpus``.
+    """
     return gpus
 
 
 def current_context(devnum: int | None = None) -> Context:
-    """The context of a device; of the one that is selected if none is given."""
+    """The context of a device.
+
+    Parameters
+    ----------
+    devnum : int, optional
+        Its number in ``gpus``; by default the one that is selected.
+
+    Returns
+    -------
+    Context
+    """
     return Context(gpus.current if devnum is None else gpus[devnum])
 
 
 def require_context(function: Any) -> Any:
-    """The function itself: a context needs no call to be there."""
+    """The function itself: a context needs no call to be there.
+
+    Parameters
+    ----------
+    function : callable
+        That needs a context.
+
+    Returns
+    -------
+    callable
+        The same.
+    """
     return function
 
 
@@ -311,12 +348,23 @@ def close() -> None:
 
 
 def is_available() -> bool:
-    """Whether there is a device."""
+    """Whether there is a device.
+
+    Returns
+    -------
+    bool
+    """
     return bool(_usmx.devices())
 
 
 def detect() -> bool:
-    """Print the devices; whether there is one."""
+    """Print the devices.
+
+    Returns
+    -------
+    bool
+        Whether there is one.
+    """
     found = _all()
     print(f"Found {len(found)} CUDA devices")
     for one in found:
@@ -326,5 +374,10 @@ def detect() -> bool:
 
 @contextlib.contextmanager
 def defer_cleanup() -> Iterator[None]:
-    """Nothing: memory goes back to a pool, which waits for nothing."""
+    """Nothing: memory goes back to a pool, which waits for nothing.
+
+    Yields
+    ------
+    None
+    """
     yield

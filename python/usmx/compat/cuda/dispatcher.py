@@ -31,7 +31,13 @@ _FEW = "kernel launch configuration was not specified"
 
 
 class In:
-    """An argument that a kernel only reads: it works on a copy."""
+    """An argument that a kernel only reads: it works on a copy.
+
+    Parameters
+    ----------
+    value : array
+        The argument.
+    """
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -548,6 +554,11 @@ def jit(
     **options
         Others of Numba, which change nothing.
 
+    Returns
+    -------
+    CUDADispatcher, DeviceFunction or decorator
+        Without a function, what takes one.
+
     Raises
     ------
     TypeError
@@ -594,6 +605,17 @@ def _decorated(python: Any, **about: Any) -> CUDADispatcher:
 
 def declare_device(name: str, sig: Any) -> Any:
     """Not here.
+
+    Parameters
+    ----------
+    name : str
+        Of a function of another language.
+    sig : signature
+        Of its types.
+
+    Returns
+    -------
+    callable
 
     Raises
     ------

@@ -75,19 +75,38 @@ class Stream:
 
 
 def stream() -> Stream:
-    """A new stream."""
+    """A new stream.
+
+    Returns
+    -------
+    Stream
+    """
     made = _usmx.Queue(devices.queue().device, in_order=True)
     devices.queues.add(made)
     return Stream(made)
 
 
 def default_stream() -> Stream:
-    """The stream of all that names none."""
+    """The stream of all that names none.
+
+    Returns
+    -------
+    Stream
+    """
     return Stream()
 
 
 def external_stream(ptr: Any) -> Stream:
     """A stream of a queue that exists: one of usmx or dpctl, or all that `usmx.Queue` takes.
+
+    Parameters
+    ----------
+    ptr : Queue
+        Or all else that `usmx.Queue` takes.
+
+    Returns
+    -------
+    Stream
 
     Raises
     ------
@@ -173,10 +192,35 @@ class Event:
 
 
 def event(timing: bool = True) -> Event:
-    """A new event."""
+    """A new event.
+
+    Parameters
+    ----------
+    timing : bool
+        Whether it knows when it was reached.
+
+    Returns
+    -------
+    Event
+    """
     return Event(timing)
 
 
 def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
-    """Milliseconds between two events."""
+    """Milliseconds between two events.
+
+    Parameters
+    ----------
+    evtstart, evtend : Event
+        Recorded, and made with ``timing=True``.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    RuntimeError
+        One of them was not recorded, or has no times.
+    """
     return evtstart.elapsed_time(evtend)

@@ -313,6 +313,10 @@ def vectorize(ftylist_or_function: Any = (), **options: Any) -> Any:
     **options
         ``target="cuda"`` and others of Numba, which change nothing.
 
+    Returns
+    -------
+    Vectorized or decorator
+
     Examples
     --------
     >>> @vectorize(["float32(float32, float32)"], target="cuda")
@@ -337,6 +341,11 @@ def guvectorize(ftylist: Any, signature: str | None = None, **options: Any) -> A
         The layout, such as ``"(m,n),(n,p)->(m,p)"``.
     **options
         ``target="cuda"`` and others of Numba, which change nothing.
+
+    Returns
+    -------
+    decorator
+        Of a function that writes its outputs.
     """
     del options
     if signature is None:

@@ -60,7 +60,19 @@ def __dir__() -> list[str]:
 
 
 def fuse(*args: Any, kernel_name: str | None = None) -> Any:
-    """As `usmx.fuse`; a name for the kernel is taken and ignored."""
+    """As `usmx.fuse`; a name for the kernel is taken and ignored.
+
+    Parameters
+    ----------
+    *args : callable
+        The function; without it the decorator is given.
+    kernel_name : str, optional
+        Without effect.
+
+    Returns
+    -------
+    callable
+    """
     del kernel_name
     return _usmx.fuse(*args) if args else _usmx.fuse
 
@@ -78,6 +90,10 @@ def asarray(
         Without effect.
     **place
         `usm_type` and others.
+
+    Returns
+    -------
+    ndarray
     """
     del blocking
     if order is not None:
@@ -111,6 +127,10 @@ def array(
         Without effect.
     **place
         `usm_type` and others.
+
+    Returns
+    -------
+    ndarray
     """
     del subok, blocking
     is_there = hasattr(obj, "__sycl_usm_array_interface__") or hasattr(
@@ -121,7 +141,17 @@ def array(
 
 
 def may_share_memory(a: Any, b: Any) -> bool:
-    """Whether two arrays may have bytes in common."""
+    """Whether two arrays may have bytes in common.
+
+    Parameters
+    ----------
+    a, b : array
+        Of usmx.
+
+    Returns
+    -------
+    bool
+    """
     return not _usmx._usmx._KernelDispatcher._lie_apart([a, b])
 
 
@@ -129,7 +159,18 @@ shares_memory = may_share_memory
 
 
 def fromDlpack(dltensor: Any) -> Any:
-    """An array of a capsule of DLPack, or of an array that makes one."""
+    """An array of a capsule of DLPack, or of an array that makes one.
+
+    Parameters
+    ----------
+    dltensor : capsule or array
+        A capsule is used up.
+
+    Returns
+    -------
+    ndarray
+        Over the same memory.
+    """
     return _usmx.from_dlpack(dltensor)
 
 
@@ -143,7 +184,17 @@ def clear_memo() -> None:
 
 
 def memoize(for_each_device: bool = False) -> Any:
-    """Keep what a function gives for each list of arguments."""
+    """Keep what a function gives for each list of arguments.
+
+    Parameters
+    ----------
+    for_each_device : bool
+        Without effect.
+
+    Returns
+    -------
+    decorator
+    """
     import functools
 
     del for_each_device

@@ -181,7 +181,17 @@ def asnumpy(
 
 
 def get_array_module(*args: Any) -> types.ModuleType:
-    """The module whose functions take these arrays: this one if any is of usmx, else NumPy."""
+    """The module whose functions take these arrays: this one if any is of usmx, else NumPy.
+
+    Parameters
+    ----------
+    *args : object
+        Arrays, or anything else.
+
+    Returns
+    -------
+    module
+    """
     if any(isinstance(a, _usmx.ndarray) for a in args):
         from importlib import import_module
 

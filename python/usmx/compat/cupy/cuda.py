@@ -341,12 +341,22 @@ def malloc_managed(size: int) -> MemoryPointer:
 
 
 def get_default_memory_pool() -> MemoryPool:
-    """usmx's pool."""
+    """usmx's pool.
+
+    Returns
+    -------
+    MemoryPool
+    """
     return MemoryPool()
 
 
 def get_default_pinned_memory_pool() -> PinnedMemoryPool:
-    """usmx's pool of memory of the host."""
+    """usmx's pool of memory of the host.
+
+    Returns
+    -------
+    PinnedMemoryPool
+    """
     return PinnedMemoryPool()
 
 
@@ -374,7 +384,12 @@ set_pinned_memory_allocator = set_allocator
 
 
 def is_available() -> bool:
-    """Whether there is a device."""
+    """Whether there is a device.
+
+    Returns
+    -------
+    bool
+    """
     return _devices.is_available()
 
 

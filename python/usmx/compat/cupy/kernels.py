@@ -534,7 +534,19 @@ class RawModule:
 
 
 class ElementwiseKernel(_usmx.ElementwiseKernel):
-    """As `usmx.ElementwiseKernel`, with CuPy's parameters."""
+    """As `usmx.ElementwiseKernel`, with CuPy's parameters.
+
+    Parameters
+    ----------
+    in_params, out_params, operation, name, preamble : str
+        As of `usmx.ElementwiseKernel`.
+    reduce_dims, no_return, return_tuple : bool
+        Without effect.
+    options : sequence of str
+        For the compiler.
+    **others : optional
+        Others of `usmx.ElementwiseKernel`.
+    """
 
     def __init__(
         self,
@@ -580,7 +592,19 @@ class ElementwiseKernel(_usmx.ElementwiseKernel):
 
 
 class ReductionKernel(_usmx.ReductionKernel):
-    """As `usmx.ReductionKernel`, with CuPy's parameters."""
+    """As `usmx.ReductionKernel`, with CuPy's parameters.
+
+    Parameters
+    ----------
+    in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name : str
+        As of `usmx.ReductionKernel`.
+    reduce_type, preamble : str
+        As of `usmx.ReductionKernel`.
+    reduce_dims : bool
+        Without effect.
+    options : sequence of str
+        For the compiler.
+    """
 
     def __init__(
         self,

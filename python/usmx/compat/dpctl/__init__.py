@@ -38,8 +38,15 @@ def get_devices(backend: str = "all", device_type: str = "all") -> list[_usmx.De
 
     Parameters
     ----------
-    backend, device_type : str
-        ``"opencl"``, ``"level_zero"``, ``"cuda"``, ...; ``"cpu"``, ``"gpu"``, ``"accelerator"``.
+    backend : str
+        ``"opencl"``, ``"level_zero"``, ``"cuda"`` and so on; ``"all"`` for every one.
+    device_type : str
+        ``"cpu"``, ``"gpu"`` or ``"accelerator"``; ``"all"`` for every one.
+
+    Returns
+    -------
+    list of Device
+        Best first.
     """
     return [
         d
@@ -49,7 +56,13 @@ def get_devices(backend: str = "all", device_type: str = "all") -> list[_usmx.De
 
 
 def get_composite_devices() -> list[_usmx.Device]:
-    """None: usmx sees the tiles of a card as sub-devices."""
+    """None: usmx sees the tiles of a card as sub-devices.
+
+    Returns
+    -------
+    list
+        Empty.
+    """
     return []
 
 
@@ -65,6 +78,10 @@ def get_device_cached_queue(key: Any) -> _usmx.Queue:
     ----------
     key : Device, str or tuple
         A device, its filter string, or a context and a device.
+
+    Returns
+    -------
+    Queue
     """
     if isinstance(key, tuple):
         return _queue_of(_usmx.Context(key[0]), _usmx.Device(key[1]))
@@ -72,42 +89,109 @@ def get_device_cached_queue(key: Any) -> _usmx.Queue:
 
 
 def get_num_devices(backend: str = "all", device_type: str = "all") -> int:
-    """How many there are."""
+    """How many devices of a back end and a type there are.
+
+    Parameters
+    ----------
+    backend : str
+        ``"opencl"``, ``"level_zero"``, ``"cuda"`` and so on; ``"all"`` for every one.
+    device_type : str
+        ``"cpu"``, ``"gpu"`` or ``"accelerator"``; ``"all"`` for every one.
+
+    Returns
+    -------
+    int
+    """
     return len(get_devices(backend, device_type))
 
 
 def has_cpu_devices() -> bool:
-    """Whether there is a processor."""
+    """Whether there is a processor.
+
+    Returns
+    -------
+    bool
+    """
     return get_num_devices(device_type="cpu") > 0
 
 
 def has_gpu_devices() -> bool:
-    """Whether there is a GPU."""
+    """Whether there is a GPU.
+
+    Returns
+    -------
+    bool
+    """
     return get_num_devices(device_type="gpu") > 0
 
 
 def has_accelerator_devices() -> bool:
-    """Whether there is an accelerator."""
+    """Whether there is an accelerator.
+
+    Returns
+    -------
+    bool
+    """
     return get_num_devices(device_type="accelerator") > 0
 
 
 def select_default_device() -> _usmx.Device:
-    """The default device."""
+    """The default device.
+
+    Returns
+    -------
+    Device
+
+    Raises
+    ------
+    DeviceError
+        There is none.
+    """
     return _usmx.Device()
 
 
 def select_cpu_device() -> _usmx.Device:
-    """A processor."""
+    """A processor.
+
+    Returns
+    -------
+    Device
+
+    Raises
+    ------
+    DeviceError
+        There is none.
+    """
     return _usmx.Device("cpu")
 
 
 def select_gpu_device() -> _usmx.Device:
-    """A GPU."""
+    """A GPU.
+
+    Returns
+    -------
+    Device
+
+    Raises
+    ------
+    DeviceError
+        There is none.
+    """
     return _usmx.Device("gpu")
 
 
 def select_accelerator_device() -> _usmx.Device:
-    """An accelerator."""
+    """An accelerator.
+
+    Returns
+    -------
+    Device
+
+    Raises
+    ------
+    DeviceError
+        There is none.
+    """
     return _usmx.Device("accelerator")
 
 
@@ -118,6 +202,10 @@ def select_device_with_aspects(required_aspects: Any, excluded_aspects: Any = ()
     ----------
     required_aspects, excluded_aspects : str or sequence of str
         Names such as ``"fp64"``.
+
+    Returns
+    -------
+    Device
 
     Raises
     ------
@@ -135,7 +223,13 @@ def select_device_with_aspects(required_aspects: Any, excluded_aspects: Any = ()
 
 
 def lsplatform(verbosity: int = 0) -> None:
-    """Print the platforms and devices."""
+    """Print the platforms and devices.
+
+    Parameters
+    ----------
+    verbosity : int
+        0 for platforms alone; more for their devices, too.
+    """
     for platform in _usmx.platforms():
         print(platform.name, platform.version)
         for device in _usmx.devices() if verbosity else ():

@@ -198,12 +198,37 @@ def _lengths(given: Any) -> tuple[int, ...]:
 
 
 def kernel(function: Any = None, **_: Any) -> Any:
-    """A kernel; signatures and options of numba-dpex are taken and ignored."""
+    """Make a kernel of a Python function.
+
+    Parameters
+    ----------
+    function : callable, signature or None
+        Signatures of numba-dpex are taken and ignored.
+    **_ : optional
+        Options of numba-dpex, which are ignored.
+
+    Returns
+    -------
+    DpexKernel or decorator
+        Launched as ``kernel[global, local](...)`` or by `call_kernel`.
+    """
     return kernel if function is None or is_signature(function) else DpexKernel(function)
 
 
 def device_func(function: Any = None, **_: Any) -> Any:
-    """A function that kernels call; signatures and options are taken and ignored."""
+    """Make a function that kernels call.
+
+    Parameters
+    ----------
+    function : callable, signature or None
+        Signatures of numba-dpex are taken and ignored.
+    **_ : optional
+        Options of numba-dpex, which are ignored.
+
+    Returns
+    -------
+    DeviceFunction or decorator
+    """
     if function is None or is_signature(function):
         return device_func
     return _device_func(function)

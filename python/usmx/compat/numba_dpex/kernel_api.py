@@ -136,7 +136,13 @@ class AtomicRef:
 
 
 class Range(tuple[int, ...]):
-    """One to three lengths: ``Range(10)``, ``Range(10, 20)``."""
+    """One to three lengths: ``Range(10)``, ``Range(10, 20)``.
+
+    Parameters
+    ----------
+    *lengths : int
+        One to three; None is left out.
+    """
 
     __slots__ = ()
 
@@ -175,7 +181,15 @@ class Range(tuple[int, ...]):
 
 
 class NdRange:
-    """A global and a local range."""
+    """A global and a local range.
+
+    Parameters
+    ----------
+    global_size : Range
+        How many items there are, along each dimension.
+    local_size : Range
+        How many of them are a group; divisors of `global_size`.
+    """
 
     def __init__(self, global_size: Any, local_size: Any) -> None:
         self.global_range: Range = Range(*global_size)
