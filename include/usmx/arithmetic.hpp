@@ -23,14 +23,19 @@ class deferred_array {
  public:
   explicit deferred_array(shared_deferred value);
 
+  /// Lengths of the dimensions; valid while a copy of this lives.
   std::span<const std::int64_t> shape() const noexcept { return of().shape().span(); }
+  /// Length of dimension `axis`, which must be one.
   std::int64_t extent(int axis) const noexcept {
     return of().shape()[static_cast<std::size_t>(axis)];
   }
   int rank() const noexcept { return static_cast<int>(of().shape().size()); }
   const usmx::dtype& dtype() const noexcept { return of().dtype(); }
+  /// Where it will be computed.
   const sycl::queue& queue() const noexcept { return of().queue(); }
+  /// Of the memory that the result will have.
   usm_kind kind() const noexcept { return of().kind(); }
+  /// What other values are computed from.
   const shared_deferred& value() const noexcept { return *value_; }
 
   /// Submits what computes it, once. Throws build_error, allocation_error.

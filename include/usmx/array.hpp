@@ -68,9 +68,14 @@ class array {
   /// for another context.
   array on(const sycl::queue& queue) const;
 
+  /// Address, layout and type of the elements; valid while the array is.
   const any_view& elements() const noexcept { return view_; }
+  /// Where commands on the array go unless another queue is given.
   const sycl::queue& queue() const noexcept { return *queue_; }
+  /// What owns the memory; empty if a caller keeps it.
   const shared_owner& keep_alive() const noexcept { return owner_; }
+  /// The element with all indices zero. The host may use it if `kind` is accessible to it, and
+  /// after `wait`.
   void* data() const noexcept { return view_.data(); }
   usm_kind kind() const noexcept { return view_.kind(); }
   int rank() const noexcept { return view_.rank(); }

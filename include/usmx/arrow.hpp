@@ -45,7 +45,7 @@ struct array_data {
 /// library waits for: a CUevent* (CUDA), a sycl::event* (oneAPI), or null.
 struct device_array {
   array_data elements;
-  std::int64_t device_id;
+  std::int64_t device_id;  ///< -1 for the host
   dlpack::device_type device_type;
   void* sync_event;
   std::int64_t reserved[3];
@@ -60,7 +60,7 @@ struct stream {
   void* private_data;
 };
 
-/// ArrowDeviceArrayStream.
+/// ArrowDeviceArrayStream: the same of arrays on one kind of device.
 struct device_stream {
   dlpack::device_type device_type;
   int (*get_schema)(device_stream*, schema*);
@@ -70,6 +70,8 @@ struct device_stream {
   void* private_data;
 };
 
+/// Whether a struct has nothing left, and `release` gives what it holds back to the library that
+/// made it, once.
 template <class Struct>
 bool is_released(const Struct& s) noexcept {
   return s.release == nullptr;

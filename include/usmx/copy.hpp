@@ -103,6 +103,8 @@ sycl::event mem_advise_async(const sycl::queue& queue, const array& a, int advic
                              std::span<const sycl::event> depends = {});
 
 /// Host side only: converts and copies between two views of host-accessible memory, any layout.
+/// Throws as the copies above do, and std::length_error or std::bad_alloc if overlapping elements
+/// need more memory of the host than there is.
 void convert_on_host(const any_view& dst, const any_view& src);
 
 /// When and how blocking copies use pinned blocks, of which the host fills one while the device

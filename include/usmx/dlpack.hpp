@@ -10,6 +10,7 @@
 
 namespace usmx::dlpack {
 
+/// DLPackVersion. A struct of another major version has another layout.
 struct version {
   std::uint32_t major;
   std::uint32_t minor;
@@ -28,6 +29,7 @@ enum class device_type : std::int32_t {
   oneapi = 14,
 };
 
+/// DLDevice: a kind, and a number among the devices of that kind.
 struct device {
   device_type type;
   std::int32_t id;
@@ -35,7 +37,7 @@ struct device {
   friend bool operator==(const device&, const device&) = default;
 };
 
-/// DLDataTypeCode.
+/// DLDataTypeCode: kinds of elements, of which `handle` is refused.
 enum class type_code : std::uint8_t {
   integer = 0,
   unsigned_integer = 1,
@@ -46,6 +48,7 @@ enum class type_code : std::uint8_t {
   boolean = 6,
 };
 
+/// DLDataType: `lanes` numbers of `bits` bits each are an element; more than one lane is refused.
 struct data_type {
   type_code code;
   std::uint8_t bits;
@@ -70,10 +73,12 @@ struct managed_tensor {
   void (*deleter)(managed_tensor*);
 };
 
+/// Bits of `versioned_tensor::flags`: the elements must not be written; they are a copy.
 inline constexpr std::uint64_t read_only_flag = 1;
 inline constexpr std::uint64_t copied_flag = 2;
 
-/// DLManagedTensorVersioned.
+/// DLManagedTensorVersioned: elements, and what frees them. `deleter` is called once, by the
+/// library that takes them.
 struct versioned_tensor {
   dlpack::version version;
   void* context;

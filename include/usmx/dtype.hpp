@@ -140,6 +140,7 @@ struct is_complex<std::complex<T>> : std::true_type {};
 template <class T>
 inline constexpr bool is_half = false;
 
+/// The type of T: bool, an integer, a floating-point or a complex number.
 template <class T>
 dtype dtype::of() noexcept {
   using U = std::remove_cv_t<T>;

@@ -51,6 +51,7 @@ std::string_view field_of(fault f) noexcept;
 class interop_error : public std::invalid_argument {
  public:
   interop_error(fault code, const std::string& what) : std::invalid_argument(what), code_(code) {}
+  /// Which rule was broken: programs ask this instead of the text.
   fault code() const noexcept { return code_; }
 
  private:
@@ -77,6 +78,7 @@ class build_error : public std::runtime_error {
  public:
   build_error(const std::string& what, std::string log)
       : std::runtime_error(what), log_(std::move(log)) {}
+  /// What the compiler said; empty if it was not called.
   const std::string& log() const noexcept { return log_; }
 
  private:

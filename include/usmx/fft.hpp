@@ -17,6 +17,7 @@ enum class fft_norm : std::uint8_t {
   forward    ///< this one by n
 };
 
+/// What is transformed, along which axis, and which direction is divided.
 struct fft_options {
   /// How many elements are transformed: lines are cut, or filled with zeros. By default all; those
   /// of `irfft` twice the number less one.

@@ -15,6 +15,7 @@ namespace usmx {
 /// with or without the size of a work-group.
 class launch_range {
  public:
+  /// One dimension of `global` work-items, in work-groups that the driver chooses.
   launch_range(std::size_t global) : launch_range(std::array{global}) {}  // NOLINT: implicit
   /// Throws std::invalid_argument: rank not 1, 2 or 3, ranks that differ, a local size of zero or
   /// one that does not divide the global size.

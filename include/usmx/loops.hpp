@@ -14,6 +14,7 @@ namespace usmx {
 /// The shape that all broadcast to. Throws std::invalid_argument naming both shapes.
 extents broadcast_shape(std::span<const extents* const> shapes);
 
+/// In which order loops visit elements.
 enum class loop_order : std::uint8_t {
   /// In the order of the steps of the first operand, each of them positive: the fewest loops.
   any,

@@ -104,6 +104,7 @@ class memory_resource {
 /// Directly from the SYCL runtime. The only place of the library that calls `sycl::free`.
 class usm_resource final : public memory_resource {
  public:
+  /// Throws device_error if the device does not have this kind.
   usm_resource(sycl::context context, sycl::device device, usm_kind kind);
   /// The same for a driver that aligns small blocks to no more than `most_alignment`: blocks that
   /// need more begin inside of larger ones. Default: from the table of backends.

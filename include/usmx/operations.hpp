@@ -102,7 +102,7 @@ struct value_reduction {
 /// Throws as reduction_kernel does.
 shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
                        const value_reduction& how, const reduction_axes& axes = {});
-/// Computes it into elements that are there.
+/// Computes it into elements that are there. Throws as the form above.
 void reduce(const sycl::queue& queue, const deferred_operand& what, const value_reduction& how,
             const reduction_axes& axes, const array& out);
 

@@ -46,8 +46,8 @@ struct cached_program {
   std::filesystem::path file;
   std::size_t bytes = 0;
   std::filesystem::file_time_type last_used;
-  std::string device;
-  std::vector<std::string> kernels;
+  std::string device;                ///< what it was compiled for
+  std::vector<std::string> kernels;  ///< names
 };
 
 /// The programs in the folder, the most recently used first. Damaged files are left out.
@@ -60,7 +60,7 @@ struct cached_texts {
 };
 cached_texts count_cached_texts();
 /// Removes both from the folder; returns how many programs there were. Running processes keep what
-/// they have loaded.
+/// they have loaded. Throws std::system_error for a file that cannot be removed.
 std::size_t clear_cached_programs();
 
 /// A folder of a package that holds programs, compiled when the package was built.
@@ -83,7 +83,8 @@ std::vector<installed_programs> installed_program_folders();
 void record_programs(const std::filesystem::path& folder);
 /// Makes programs of the objects in a folder, for the kind of processor that
 /// CL_CONFIG_CPU_TARGET_ARCH names, and writes them into the folder of a package. Nothing is run:
-/// the kind may be newer than this processor. Returns how many were written.
+/// the kind may be newer than this processor. Returns how many were written. Throws
+/// std::invalid_argument for another kind, and for a device that is not a processor.
 std::size_t link_for_package(const sycl::queue& queue, const std::filesystem::path& objects,
                              const std::filesystem::path& package);
 /// The kinds of processors that programs of packages are looked for, the newest first.

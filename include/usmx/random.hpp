@@ -30,6 +30,7 @@ struct random_state {
   std::uint64_t place = 0;
 };
 
+/// How many numbers, of which type, and where.
 struct random_options {
   /// By default that of the parameters: no dimensions if all are numbers.
   std::optional<extents> size = {};
@@ -64,6 +65,7 @@ class random_generator {
   random_generator(const random_generator& other) : random_generator(other.state()) {}
   random_generator& operator=(const random_generator& other);
 
+  /// From which the next numbers follow; `random_generator(state)` gives them too.
   random_state state() const;
   /// Generators of streams that do not meet this one or each other: the same ones for the same seed
   /// and number of earlier children.

@@ -171,8 +171,8 @@ class tracking_resource final : public stacked_resource {
  public:
   struct block {
     void* data;
-    std::size_t bytes;
-    std::size_t alignment;
+    std::size_t bytes;           ///< as requested
+    std::size_t alignment;       ///< bytes
     std::size_t number;          ///< of the request, counted from 1
     std::size_t thread;          ///< a number for each thread
     std::vector<void*> callers;  ///< return addresses, the innermost first; empty if unknown
@@ -223,6 +223,7 @@ class failure_callback_resource final : public stacked_resource {
  public:
   /// Gets the requested bytes; runs on the thread of the request, and may free and allocate.
   using callback = std::function<bool(std::size_t bytes)>;
+  /// Throws std::invalid_argument for an empty function.
   failure_callback_resource(std::shared_ptr<memory_resource> upstream, callback on_failure);
 
  private:

@@ -7,6 +7,7 @@
 
 namespace usmx {
 
+/// Along which axis, and in which direction.
 struct sort_options {
   /// Negative ones count from the end.
   int axis = -1;

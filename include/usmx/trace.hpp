@@ -21,6 +21,7 @@
 
 namespace usmx {
 
+/// What an operation did.
 enum class trace_action : std::uint8_t {
   allocate,         ///< a block was allocated, from any resource
   deallocate,       ///< and freed

@@ -28,6 +28,7 @@ const char* usmx_version(void);
 
 /* Queues: where commands go. Each call that opens one needs a call that closes it. */
 
+/** A queue, whose fields are not seen from C. */
 typedef struct usmx_queue usmx_queue;
 
 /** The default in-order queue of a device: "gpu", "opencl:cpu:0"; null or "" for the default
@@ -46,6 +47,7 @@ void usmx_queue_close(usmx_queue* queue);
 
 /* Arrays: a reference to elements in USM. */
 
+/** A reference to an array, whose fields are not seen from C. */
 typedef struct usmx_array usmx_array;
 
 /** New memory for `ndim` lengths in C order; its contents are undefined. `typestr` as NumPy writes

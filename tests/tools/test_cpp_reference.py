@@ -137,6 +137,14 @@ def test_every_class_and_enum_of_a_public_header_is_on_its_page(path: Path) -> N
             assert declaration.count("{") == declaration.count("}")
 
 
+@pytest.mark.parametrize(
+    "path", cpp_reference.headers(ROOT / "include" / "usmx"), ids=lambda path: path.name
+)
+def test_every_declaration_of_a_public_header_has_a_comment(path: Path) -> None:
+    entries = cpp_reference.read_header(path.read_text(encoding="utf-8")).entries
+    assert not [entry.declarations for entry in entries if not entry.doc]
+
+
 #: Names that no example shows, each with where it is used instead.
 WITHOUT = {
     "exchange.h": {"test_exchange.cpp and test_usmx.cpp": ("sycl_usm_array",)},
