@@ -43,29 +43,90 @@ class RandomState:
         return draw
 
     def seed(self, seed: Any = None) -> None:
-        """Begin again: the same seed gives the same numbers."""
+        """Begin again: the same seed gives the same numbers.
+
+        Parameters
+        ----------
+        seed : int or sequence of int, optional
+            None takes one from the system.
+        """
         self._generator = default_rng(seed)
 
     def rand(self, *shape: int) -> Any:
-        """Numbers from 0 up to but without 1, in a shape."""
+        """Numbers from 0 to below 1, in a shape.
+
+        Parameters
+        ----------
+        *shape : int
+            Lengths; none for one number.
+
+        Returns
+        -------
+        float or ndarray
+        """
         return self.random_sample(shape or None)
 
     def randn(self, *shape: int) -> Any:
-        """Numbers of the standard normal distribution, in a shape."""
+        """Numbers of the standard normal distribution, in a shape.
+
+        Parameters
+        ----------
+        *shape : int
+            Lengths; none for one number.
+
+        Returns
+        -------
+        float or ndarray
+        """
         return self.standard_normal(size=shape or None)
 
     def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
-        """Integers from `low` up to but without `high`, or from 0 up to but without `low`."""
+        """Integers from `low` to below `high`, or from 0 to below `low`.
+
+        Parameters
+        ----------
+        low, high : int or array of int
+            The bounds.
+        size : int or tuple of int, optional
+            The shape.
+        dtype : optional
+            Any type of integers, or bool; int64 by default.
+
+        Returns
+        -------
+        int or ndarray
+
+        Raises
+        ------
+        ValueError
+            There are no numbers between the bounds.
+        """
         return _plain(self._generator.integers(low, high, size, dtype), size)
 
     def random_sample(self, size: Any = None) -> Any:
-        """Numbers from 0 up to but without 1."""
+        """Numbers from 0 to below 1.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape; None for one number.
+
+        Returns
+        -------
+        float or ndarray
+        """
         return _plain(self._generator.random(size), size)
 
     random = ranf = sample = random_sample
 
     def shuffle(self, x: Any) -> None:
-        """Shuffle an array along its first axis, or a list."""
+        """Shuffle an array along its first axis, or a list.
+
+        Parameters
+        ----------
+        x : ndarray or list
+            It is changed.
+        """
         if isinstance(x, ndarray):
             self._generator.shuffle(x)
             return

@@ -143,7 +143,7 @@ def identity(n: int, dtype: DTypeLike = None, **keywords: Any) -> ndarray:
     dtype : optional
         The element type; None is float64 (float32 on devices without float64).
     **keywords : optional
-        ``usm_type``, ``device`` and ``queue``, as for `eye`.
+        ``order``, ``usm_type``, ``device`` and ``queue``, as for `eye`.
 
     Returns
     -------

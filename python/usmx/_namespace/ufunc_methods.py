@@ -94,6 +94,49 @@ def _ufunc(operation: Any, method: str) -> Any:
     return found
 
 
+#: What the methods do, their other arguments, and what they give.
+_SAID = {
+    "accumulate": (
+        "Combine the elements up to each along an axis: ``usmx.add.accumulate`` is a sum so far.",
+        "``axis`` (0 by default), ``dtype`` and ``out``.",
+        "Of the shape of `array`.",
+    ),
+    "at": (
+        "Change elements at indices in place, once for each time that an index is given.",
+        "The indices, and the second operands of a function of two.",
+        "",
+    ),
+    "outer": (
+        "Apply a function of two to each element of one array with each of another.",
+        "The second array; then keywords of the function, such as ``out``.",
+        "The axes of `array`, then those of the other.",
+    ),
+    "reduce": (
+        "Combine the elements along axes by a function of two: ``usmx.add.reduce`` is a sum.",
+        "``axis`` (0 by default, None for all), ``dtype``, ``out``, ``keepdims``, ``initial`` and "
+        "``where``.",
+        "Without these axes.",
+    ),
+    "reduceat": (
+        "Combine the elements of slices of an axis, each from an index to the next one.",
+        "The indices; then ``axis`` (0 by default), ``dtype`` and ``out``.",
+        "An element for each index.",
+    ),
+}
+
+
+def _doc_of(method: str) -> str:
+    """The docstring of a method."""
+    summary, others, gives = _SAID[method]
+    lines = [summary, "", f"As ``numpy.add.{method}`` and that of NumPy's other ufuncs.", ""]
+    lines += ["Parameters", "----------", "array : array", "    The elements."]
+    lines += ["*args, **keywords : optional", f"    {others}"]
+    if gives:
+        lines += ["", "Returns", "-------", "ndarray", f"    {gives}"]
+    lines += ["", "Raises", "------", "TypeError", "    NumPy has no ufunc of this name."]
+    return "\n".join(lines)
+
+
 def _called(method: str) -> Any:
     def call(operation: Any, array: Any, *args: Any, **keywords: Any) -> Any:
         first = as_array(array)
@@ -102,7 +145,7 @@ def _called(method: str) -> Any:
         return as_array(made, first) if isinstance(made, _numpys()) else made
 
     call.__name__ = method
-    call.__doc__ = f"As that of NumPy's ufuncs: ``usmx.add.{method}`` is ``numpy.add.{method}``."
+    call.__doc__ = _doc_of(method)
     return call
 
 
