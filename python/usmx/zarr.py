@@ -98,25 +98,66 @@ class Buffer(_Buffer):
 
     @classmethod
     def create_zero_length(cls) -> Buffer:
-        """A buffer without bytes."""
+        """A buffer without bytes.
+
+        Returns
+        -------
+        Buffer
+            In memory of the host.
+        """
         return cls(np.empty(0, dtype="uint8"))
 
     @classmethod
     def from_buffer(cls, buffer: _Buffer) -> Buffer:
-        """The bytes of another buffer, which are not copied."""
+        """The bytes of another buffer, which are not copied.
+
+        Parameters
+        ----------
+        buffer : Buffer
+            Of Zarr's own class, or of this one.
+
+        Returns
+        -------
+        Buffer
+        """
         return cls(buffer.as_array_like())
 
     @classmethod
     def from_bytes(cls, bytes_like: Any) -> Buffer:
-        """The bytes of an object of the host, which are not copied."""
+        """The bytes of an object of the host, which are not copied.
+
+        Parameters
+        ----------
+        bytes_like : bytes-like object
+            What has Python's buffer protocol.
+
+        Returns
+        -------
+        Buffer
+        """
         return cls(np.frombuffer(bytes_like, dtype="uint8"))
 
     def as_numpy_array(self) -> Any:
-        """The same on the host: a view if the host uses the memory, otherwise a copy."""
+        """The same on the host: a view if the host uses the memory, otherwise a copy.
+
+        Returns
+        -------
+        numpy.ndarray
+        """
         return _on_host(self._data)
 
     def combine(self, others: Iterable[_Buffer]) -> Buffer:
-        """These bytes and those of others after them, in new memory of the host."""
+        """These bytes and those of others after them, in new memory of the host.
+
+        Parameters
+        ----------
+        others : iterable of Buffer
+            In the order in which they follow.
+
+        Returns
+        -------
+        Buffer
+        """
         parts = [self._data, *(other.as_array_like() for other in others)]
         return type(self)(np.concatenate([_on_host(part) for part in parts]))
 
@@ -135,7 +176,23 @@ class NDBuffer(_NDBuffer):
     def create(
         cls, *, shape: Iterable[int], dtype: Any, order: Any = "C", fill_value: Any = None
     ) -> NDBuffer:
-        """New elements of one value, or without values."""
+        """New elements of one value, or without values.
+
+        Parameters
+        ----------
+        shape : iterable of int
+            Lengths.
+        dtype : dtype
+            The element type.
+        order : {'C', 'F'}
+            The order of the elements.
+        fill_value : number, optional
+            Of all elements; None leaves them without values.
+
+        Returns
+        -------
+        NDBuffer
+        """
         made = cls.empty(tuple(shape), dtype, order)
         if fill_value is not None:
             made._data[...] = fill_value
@@ -143,7 +200,21 @@ class NDBuffer(_NDBuffer):
 
     @classmethod
     def empty(cls, shape: tuple[int, ...], dtype: Any, order: Any = "C") -> NDBuffer:
-        """New elements without values."""
+        """New elements without values.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            Lengths.
+        dtype : dtype
+            The element type.
+        order : {'C', 'F'}
+            The order of the elements.
+
+        Returns
+        -------
+        NDBuffer
+        """
         dtype = np.dtype(dtype)
         if not _is_here(dtype):
             return cls(np.empty(shape, dtype, order))
@@ -152,11 +223,26 @@ class NDBuffer(_NDBuffer):
 
     @classmethod
     def from_numpy_array(cls, array_like: Any) -> NDBuffer:
-        """The elements of an array of NumPy, which are not copied."""
+        """The elements of an array of NumPy, which are not copied.
+
+        Parameters
+        ----------
+        array_like : array-like
+            What NumPy makes an array of.
+
+        Returns
+        -------
+        NDBuffer
+        """
         return cls(np.asarray(array_like))
 
     def as_numpy_array(self) -> Any:
-        """The same on the host: a view if the host uses the memory, otherwise a copy."""
+        """The same on the host: a view if the host uses the memory, otherwise a copy.
+
+        Returns
+        -------
+        numpy.ndarray
+        """
         return _on_host(self._data)
 
     def __getitem__(self, key: Any) -> NDBuffer:
@@ -170,7 +256,19 @@ class NDBuffer(_NDBuffer):
         self._data[key] = value
 
     def all_equal(self, other: Any, equal_nan: bool = True) -> bool:
-        """Whether all elements are this one, zeros by their sign: such chunks are not stored."""
+        """Whether all elements are this one, zeros by their sign: such chunks are not stored.
+
+        Parameters
+        ----------
+        other : number
+            The value.
+        equal_nan : bool
+            Whether NaN is equal to NaN.
+
+        Returns
+        -------
+        bool
+        """
         data: Any = self._data
         is_ours = isinstance(data, _usmx.ndarray) and data.dtype.names is None and data.size > 0
         if other is None or not is_ours or np.ndim(other) > 0 or data.dtype.kind == "c":
