@@ -83,7 +83,7 @@ def bench(
     ----------
     function : callable
         What is called.
-    *args, **keywords
+    *args, **keywords : optional
         Its arguments.
     seconds : float
         For how long, at least; there are two calls at least.

@@ -89,7 +89,7 @@ class RandomState:
             The bounds.
         size : int or tuple of int, optional
             The shape.
-        dtype : optional
+        dtype : dtype, optional
             Any type of integers, or bool; int64 by default.
 
         Returns

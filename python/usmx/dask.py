@@ -314,7 +314,7 @@ class LocalCluster(distributed.LocalCluster):
         device's memory, divided among its workers; None, and CPU devices, count it as the host's.
     env : dict, optional
         Environment variables of the workers.
-    **keywords
+    **keywords : optional
         Of `distributed.LocalCluster`.
 
     Raises

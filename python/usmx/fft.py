@@ -693,7 +693,7 @@ def fftfreq(
         How many elements are transformed.
     d : float, optional
         The distance between two of them.
-    dtype : optional
+    dtype : dtype, optional
         float64 by default, or float32.
     device, usm_type, queue : optional
         As in `usmx.empty`.
@@ -731,7 +731,7 @@ def rfftfreq(
         How many elements are transformed.
     d : float, optional
         The distance between two of them.
-    dtype : optional
+    dtype : dtype, optional
         float64 by default, or float32.
     device, usm_type, queue : optional
         As in `usmx.empty`.

@@ -944,7 +944,7 @@ def norm(
     ----------
     x : array
         Any shape; without `axis` and with `ord`, a vector or a matrix.
-    ord : optional
+    ord : number or str, optional
         See `vector_norm` and `matrix_norm`; by default the root of the sum of squares.
     axis : int or tuple of two int, optional
         The axis of vectors, or those of matrices.
@@ -991,7 +991,7 @@ def cond(x: ndarray, p: Any = None) -> ndarray:
     ----------
     x : array
         Of shape (..., m, n), square unless `p` is None, 2 or -2.
-    p : optional
+    p : number or str, optional
         See `matrix_norm`; by default 2.
 
     Returns
@@ -1170,7 +1170,7 @@ def trace(x: ndarray, offset: int = 0, *, dtype: Any = None) -> ndarray:
         Of shape (..., m, n).
     offset : int, optional
         See `diagonal`.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result, as in `usmx.sum`.
 
     Returns

@@ -95,7 +95,7 @@ class Generator:
 
     Parameters
     ----------
-    seed, usm_type, device, queue
+    seed, usm_type, device, queue : optional
         See `default_rng`.
 
     Examples
@@ -361,7 +361,7 @@ class Generator:
             The bounds; ``integers(n)`` gives numbers from 0 to below n.
         size : int or tuple of int, optional
             The shape.
-        dtype : optional
+        dtype : dtype, optional
             Any type of integers, or bool. The numbers do not depend on it.
         endpoint : bool
             Whether `high` is one of the numbers.

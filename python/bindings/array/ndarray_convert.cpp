@@ -581,7 +581,7 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
         nb::arg("subok") = true, nb::arg("copy") = true,
         "A copy with another element type.\n\n"
         "Parameters\n----------\n"
-        "dtype\n    The element type.\n"
+        "dtype : dtype\n    The element type.\n"
         "order : {'K', 'C', 'F', 'A'}\n    The order of the elements in memory.\n"
         "casting : {'unsafe', 'no', 'equiv', 'safe', 'same_kind'}\n    What may be cast.\n"
         "subok : bool\n    As NumPy's; it changes nothing.\n"

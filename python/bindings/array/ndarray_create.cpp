@@ -712,7 +712,7 @@ void bind_creation(nb::module_& m) {
               "nested\n"
               "    sequences of numbers. What is not USM is copied into it. Arrays in nested lists "
               "are\n    joined where the first of them is.\n"
-              "dtype : optional\n    The element type; None keeps it.\n"
+              "dtype : dtype, optional\n    The element type; None keeps it.\n"
               "copy : bool, optional\n    True copies always, None if needed. False never: memory "
               "of "
               "the host is then used in\n    place by devices that read it, and `usm_type` is "
@@ -761,7 +761,8 @@ void bind_creation(nb::module_& m) {
     define(
         name, "shape: ShapeLike, dtype: DTypeLike = None, order: Order = 'C', *", summary,
         shape_doc +
-            "dtype : optional\n    The element type; None is float64 (float32 on devices without "
+            "dtype : dtype, optional\n    The element type; None is float64 (float32 on devices "
+            "without "
             "float64).\n" +
             order_doc,
         "",
@@ -783,7 +784,7 @@ void bind_creation(nb::module_& m) {
       "dtype: DTypeLike = None, order: OrderLike = 'K', subok: bool = True, shape: ShapeLike | "
       "None = None, *";
   const std::string type_doc =
-      "dtype : optional\n    The element type; None is that of the array.\n";
+      "dtype : dtype, optional\n    The element type; None is that of the array.\n";
   const std::string other_shape_doc =
       "subok : bool\n    As NumPy's; it changes nothing.\n"
       "shape : int or tuple of int, optional\n    Other lengths than those of the array.\n";
@@ -813,7 +814,7 @@ void bind_creation(nb::module_& m) {
       "shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike = None, order: Order = 'C', *",
       "An array of one value, or of an array that is broadcast.",
       shape_doc + fill_doc +
-          "dtype : optional\n    The element type; None is that of the value.\n" + order_doc,
+          "dtype : dtype, optional\n    The element type; None is that of the value.\n" + order_doc,
       "OverflowError\n    The value does not fit into `dtype`.\n",
       [](nb::handle shape, nb::handle value, nb::handle type, nb::handle order, nb::handle usm_type,
          nb::handle device, nb::handle queue) {
@@ -854,7 +855,7 @@ void bind_creation(nb::module_& m) {
       "SupportsIndex = 1, dtype: DTypeLike = None, *",
       "Numbers from `start` up to but without `stop`, as range() counts.",
       "start, stop, step : number\n    A single number is `stop`.\n"
-      "dtype : optional\n    None is int64 for integers, otherwise float64.\n",
+      "dtype : dtype, optional\n    None is int64 for integers, otherwise float64.\n",
       "OverflowError\n    One of the first two numbers does not fit into `dtype`.\n"
       "ValueError\n    Numbers that are not finite.\n"
       "ZeroDivisionError\n    A step of zero.\n",

@@ -306,7 +306,8 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
   c.def("view", view_as, nb::arg("dtype") = nb::none(),
         "The same bytes as elements of another type; None is the type that they have.\n\n"
         "Parameters\n----------\n"
-        "dtype : optional\n    Of another size only if the last axis is contiguous; its length "
+        "dtype : dtype, optional\n    Of another size only if the last axis is contiguous; its "
+        "length "
         "changes then.\n\n"
         "Returns\n-------\nndarray\n\n"
         "Raises\n------\n"

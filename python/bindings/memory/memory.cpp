@@ -763,7 +763,8 @@ void bind_memory(nb::module_& m) {
             "The kind of USM at an address, or of a memory object.\n\n"
             "Parameters\n----------\nptr : int or memory\n    An address, or one of the three "
             "classes.\n"
-            "syclobj : optional\n    A context or a queue, which an address needs.\n\n"
+            "syclobj : Context or Queue, optional\n    A context or a queue, which an address "
+            "needs.\n\n"
             "Returns\n-------\nstr\n    \"device\", \"shared\", \"host\" or \"unknown\".")
             .c_str(),
         nb::sig("def get_usm_type(ptr: SupportsUSM | int, syclobj: QueueLike = None) -> str"));

@@ -300,7 +300,8 @@ void bind_base(nb::module_& m) {
         "Parameters\n----------\n"
         "nbytes : int\n    Bytes.\n"
         "alignment : int\n    A power of two in bytes; 0 asks for 64.\n"
-        "queue : optional\n    The queue that work on the bytes goes to, of the same context.\n\n"
+        "queue : Queue, optional\n    The queue that work on the bytes goes to, of the same "
+        "context.\n\n"
         "Returns\n-------\nMemoryUSMDevice, MemoryUSMShared or MemoryUSMHost\n"
         "    Goes back when the last object that shows it is gone, or at ``free()``.\n\n"
         "Raises\n------\nAllocationError\n    There is not enough memory.",

@@ -205,7 +205,7 @@ def piecewise(
         Where each piece counts; of several that hold the last.
     funclist : sequence of callable or number
         A piece for each condition, and one more for all other elements; otherwise these are 0.
-    *args, **kw
+    *args, **kw : optional
         Passed on to the functions.
 
     Returns

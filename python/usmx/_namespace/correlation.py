@@ -133,7 +133,7 @@ def cov(
         How often each observation counts.
     aweights : array, optional
         How much each observation counts.
-    dtype : optional
+    dtype : dtype, optional
         The type to compute in; at least float64 by default.
 
     Returns
@@ -212,7 +212,7 @@ def corrcoef(x: ndarray, y: Any = None, rowvar: bool = True, *, dtype: Any = Non
         More variables.
     rowvar : bool, optional
         False if variables are in columns.
-    dtype : optional
+    dtype : dtype, optional
         The type to compute in; at least float64 by default.
 
     Returns

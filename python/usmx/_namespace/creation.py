@@ -93,7 +93,7 @@ def eye(
         Lengths; None is a square.
     k : int
         The diagonal: 0 is the main one, positive ones lie above.
-    dtype : optional
+    dtype : dtype, optional
         The element type; None is float64 (float32 on devices without float64).
     order : {'C', 'F'}
         The order of the elements in memory.
@@ -140,7 +140,7 @@ def identity(n: int, dtype: DTypeLike = None, **keywords: Any) -> ndarray:
     ----------
     n : int
         How many rows, and columns.
-    dtype : optional
+    dtype : dtype, optional
         The element type; None is float64 (float32 on devices without float64).
     **keywords : optional
         ``order``, ``usm_type``, ``device`` and ``queue``, as for `eye`.
@@ -185,7 +185,7 @@ def linspace(
         Whether the last one is `stop` itself.
     retstep : bool
         Whether the distance is given too, as NaN if there is none.
-    dtype : optional
+    dtype : dtype, optional
         The element type; None is float64 or complex128 (on devices without float64 those of half
         the size).
     axis : int
@@ -319,7 +319,7 @@ def logspace(
         Whether `stop` is among the exponents.
     base : number or array
         An array is broadcast with `start` and `stop`.
-    dtype : optional
+    dtype : dtype, optional
         The element type; None is that of the powers.
     axis : int
         The axis of the result along which numbers of one pair of arrays lie.
@@ -491,7 +491,7 @@ def tri(
         Rows and columns; without `M` a square.
     k : int
         The highest diagonal with ones: 0 is the main one, positive ones lie above.
-    dtype : optional
+    dtype : dtype, optional
         The element type; None is float64 (float32 on devices without float64).
     **keywords : optional
         ``order``, ``usm_type``, ``device`` and ``queue``, as for `zeros`.

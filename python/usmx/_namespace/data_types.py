@@ -78,7 +78,7 @@ def astype(
     ----------
     x : array
         Any shape.
-    dtype
+    dtype : dtype
         The element type.
     copy : bool
         False gives the array itself if type and device are the same.
@@ -107,7 +107,7 @@ def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> builtins.bool:
     ----------
     from_ : dtype or array
         Python's numbers have no type: TypeError.
-    to
+    to : dtype
         The element type.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
         What is allowed.
@@ -163,7 +163,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 
     Returns
     -------
-    dtype
+    dtype : dtype
 
     Raises
     ------
@@ -213,7 +213,7 @@ def promote_types(type1: DTypeLike, type2: DTypeLike, /) -> Any:
 
     Returns
     -------
-    dtype
+    dtype : dtype
 
     Examples
     --------
@@ -229,7 +229,7 @@ def isdtype(dtype: DTypeLike, kind: Any) -> builtins.bool:
 
     Parameters
     ----------
-    dtype
+    dtype : dtype
         The type.
     kind : str, dtype or tuple of those
         'bool', 'signed integer', 'unsigned integer', 'integral', 'real floating', 'complex
@@ -404,7 +404,7 @@ def common_type(*arrays: Any) -> Any:
 
     Returns
     -------
-    dtype
+    dtype : dtype
 
     Raises
     ------
@@ -435,7 +435,7 @@ def min_scalar_type(a: Any, /) -> Any:
 
     Returns
     -------
-    dtype
+    dtype : dtype
 
     Examples
     --------

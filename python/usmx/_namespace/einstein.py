@@ -186,13 +186,13 @@ def einsum(
         As many as there are terms. ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` is another form.
     out : ndarray, optional
         The result is written into this array.
-    dtype : optional
+    dtype : dtype, optional
         The type that is computed in; by default that of the operands together.
     order : {'K', 'C', 'F', 'A'}, optional
         The order of the elements in memory; 'K' and 'A' leave it open.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}, optional
         What may be cast to `dtype`, and to the type of `out`.
-    optimize : optional
+    optimize : bool or str, optional
         For callers of NumPy's function. Operands are joined from left to right, each step as a
         product of matrices.
 
@@ -244,7 +244,7 @@ def einsum_path(*operands: Any, optimize: Any = "greedy") -> Any:
 
     Parameters
     ----------
-    *operands
+    *operands : array
         As those of `einsum`: subscripts and arrays.
     optimize : bool, str or sequence, optional
         NumPy's way to find it.

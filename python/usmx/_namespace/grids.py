@@ -141,11 +141,11 @@ def indices(
     ----------
     dimensions : int or tuple of int
         The shape.
-    dtype : optional
+    dtype : dtype, optional
         The element type.
     sparse : bool
         Whether to give lines that broadcast, in a tuple.
-    **place
+    **place : optional
         ``usm_type=``, ``device=`` and ``queue=``, as for `arange`.
 
     Returns
@@ -303,7 +303,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, **place: Any) -> Any:
         Lengths; without `m` a square.
     k : int
         The highest diagonal; 0 is the main one.
-    **place
+    **place : optional
         ``usm_type=``, ``device=`` and ``queue=``, as for `arange`.
 
     Returns
@@ -425,7 +425,7 @@ def mask_indices(n: int, mask_func: Any, k: Any = 0) -> Any:
         The length of the square.
     mask_func : callable
         Such as `triu`: called with a matrix and `k`.
-    k : optional
+    k : object, optional
         Its second argument.
 
     Returns

@@ -551,7 +551,7 @@ def trace(
         How far right of the main diagonal; negative is below.
     axis1, axis2 : int, optional
         The axes of rows and of columns.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result, which is also added in.
     out : ndarray, optional
         The result is written into this array.

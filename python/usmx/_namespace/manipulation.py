@@ -649,7 +649,7 @@ def concat(
         None joins their elements in C order.
     out : ndarray, optional
         Where the result is written.
-    dtype : optional
+    dtype : dtype, optional
         The element type; None is that in which the types meet.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
         What may be cast to that type, or to that of `out`.
@@ -776,9 +776,9 @@ def stack(
         The new axis of the result.
     out : ndarray, optional
         Where the result is written.
-    dtype : optional
+    dtype : dtype, optional
         The element type; None is that in which the types meet.
-    casting : optional
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
         As in `concat`.
 
     Returns
@@ -832,7 +832,7 @@ def vstack(
     ----------
     tup : sequence of arrays
         Equal in shape but for axis 0.
-    dtype : optional
+    dtype : dtype, optional
         The element type; None is that in which the types meet.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
         What may be cast to that type.
@@ -868,7 +868,7 @@ def hstack(
     ----------
     tup : sequence of arrays
         Equal in shape but for that axis.
-    dtype : optional
+    dtype : dtype, optional
         The element type; None is that in which the types meet.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
         What may be cast to that type.

@@ -47,7 +47,7 @@ def nansum(
         Of any type of numbers.
     axis : int or tuple of int, optional
         The axes along which to reduce; all by default.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result, which is also computed in.
     out : ndarray, optional
         The result is written into this array.
@@ -89,7 +89,7 @@ def nanprod(
         Of any type of numbers.
     axis : int or tuple of int, optional
         The axes along which to reduce; all by default.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result, which is also computed in.
     out : ndarray, optional
         The result is written into this array.
@@ -128,7 +128,7 @@ def nancumsum(
         Of any type of numbers.
     axis : int, optional
         Along which; without it all elements in C order, in one dimension.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result.
     out : ndarray, optional
         The result is written into this array.
@@ -161,7 +161,7 @@ def nancumprod(
         Of any type of numbers.
     axis : int, optional
         Along which; without it all elements in C order, in one dimension.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result.
     out : ndarray, optional
         The result is written into this array.
@@ -221,7 +221,7 @@ def nanmean(
         Of any type of numbers.
     axis : int or tuple of int, optional
         The axes along which to reduce; all by default.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result.
     out : ndarray, optional
         The result is written into this array.
@@ -280,7 +280,7 @@ def nanvar(
         Of any type of numbers.
     axis : int or tuple of int, optional
         The axes along which to reduce; all by default.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result.
     out : ndarray, optional
         The result is written into this array.
@@ -356,7 +356,7 @@ def nanstd(
         Of any type of numbers.
     axis : int or tuple of int, optional
         The axes along which to reduce; all by default.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result.
     out : ndarray, optional
         The result is written into this array.

@@ -71,7 +71,7 @@ def array(
     ----------
     object : object
         An array of any library, a number, or nested sequences of numbers.
-    dtype : optional
+    dtype : dtype, optional
         The element type.
     copy : bool, optional
         True copies always, None if needed, False never.
@@ -79,7 +79,7 @@ def array(
         The order of the elements in memory.
     ndmin : int
         The least number of dimensions; lengths of 1 are added in front.
-    **place
+    **place : optional
         ``usm_type=``, ``device=`` and ``queue=``, as for `asarray`.
 
     Returns
@@ -109,7 +109,7 @@ def asanyarray(a: Any, dtype: DTypeLike = None, order: Any = None, **keywords: A
     ----------
     a : object
         What `asarray` takes.
-    dtype : optional
+    dtype : dtype, optional
         The element type; by default that of the elements.
     order : {'C', 'F', 'A', 'K'}, optional
         The order of the elements of a copy.
@@ -138,7 +138,7 @@ def ascontiguousarray(a: Any, dtype: DTypeLike = None, **place: Any) -> ndarray:
     ----------
     a : object
         What `asarray` takes.
-    dtype : optional
+    dtype : dtype, optional
         The element type; by default that of the elements.
     **place : optional
         ``usm_type``, ``device`` and ``queue``, as for `asarray`.
@@ -164,7 +164,7 @@ def asfortranarray(a: Any, dtype: DTypeLike = None, **place: Any) -> ndarray:
     ----------
     a : object
         What `asarray` takes.
-    dtype : optional
+    dtype : dtype, optional
         The element type; by default that of the elements.
     **place : optional
         ``usm_type``, ``device`` and ``queue``, as for `asarray`.
@@ -442,7 +442,7 @@ def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: str = "same_kind") 
     ----------
     tup : sequence of arrays
         Equal in shape but for axis 0; vectors are rows.
-    dtype : optional
+    dtype : dtype, optional
         The element type; None is that in which the types meet.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
         What may be cast to that type.
@@ -478,11 +478,11 @@ def geomspace(
         How many.
     endpoint : bool
         Whether `stop` is among them.
-    dtype : optional
+    dtype : dtype, optional
         The element type.
     axis : int
         Where the axis of the numbers is put among those of arrays.
-    **place
+    **place : optional
         ``usm_type=``, ``device=`` and ``queue=``, as for `arange`.
 
     Returns
@@ -706,9 +706,9 @@ def fromfunction(
         Takes as many arrays as there are dimensions.
     shape : int or tuple of int
         Lengths.
-    dtype : optional
+    dtype : dtype, optional
         The type of the indices.
-    **keywords
+    **keywords : optional
         For the function.
 
     Returns
@@ -906,7 +906,7 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Any = None) 
     ----------
     a : object
         What `asarray` takes.
-    dtype : optional
+    dtype : dtype, optional
         The element type; by default that of the elements.
     order : {'C', 'F', 'A', 'K'}, optional
         The order of the elements of a copy.
@@ -963,7 +963,7 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None) -> 
     ----------
     a : array
         What `asarray` takes.
-    dtype : optional
+    dtype : dtype, optional
         The element type.
     requirements : str or sequence of str, optional
         ``'C'`` or ``'F'`` for the order of the elements, ``'W'`` for memory that may be written;

@@ -262,7 +262,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **keywords: An
         end), 'maximum', 'mean', 'median' and 'minimum' (of the elements along the axis),
         'linear_ramp' (from the outermost element to a number), 'empty' (undefined), or a function
         that NumPy calls for each row on the host.
-    **keywords
+    **keywords : optional
         `constant_values` for 'constant' and `end_values` for 'linear_ramp': a number, (before,
         after) or one pair for each axis, 0 by default. `stat_length` for the four statistics: of
         how many elements, all by default. `reflect_type` for 'reflect' and 'symmetric': 'even', or

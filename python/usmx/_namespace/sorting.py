@@ -63,7 +63,7 @@ def sort(
         by their imaginary parts. Records are ordered by their fields.
     axis : int, optional
         None sorts all elements in one dimension.
-    kind : optional
+    kind : str, optional
         As NumPy's; it changes nothing.
     order : str or sequence of str, optional
         The fields of records that count first; the others follow in their order.
@@ -119,7 +119,7 @@ def argsort(
         Of any type that `sort` takes.
     axis : int, optional
         Along which; None takes all elements in one dimension.
-    kind : optional
+    kind : str, optional
         As NumPy's; it changes nothing.
     order : str or sequence of str, optional
         The fields of records that count first; the others follow in their order.
@@ -171,7 +171,7 @@ def sort_in_place(
         The array.
     axis : int, optional
         Along which; the last one by default.
-    kind : optional
+    kind : str, optional
         As NumPy's; it changes nothing.
     order : str or sequence of str, optional
         The fields of records that count first; the others follow in their order.
@@ -234,7 +234,7 @@ def partition(
         Places along the axis; negative ones count from its end.
     axis : int, optional
         None takes all elements in one dimension.
-    kind, order : optional
+    kind, order : str, optional
         As NumPy's; they change nothing.
 
     Returns
@@ -273,7 +273,7 @@ def argpartition(
         Places along the axis; negative ones count from its end.
     axis : int, optional
         Along which; None takes all elements in one dimension.
-    kind, order : optional
+    kind, order : str, optional
         As NumPy's; they change nothing.
 
     Returns
@@ -315,7 +315,7 @@ def partition_in_place(
         Places along the axis; negative ones count from its end.
     axis : int, optional
         Along which; the last one by default.
-    kind, order : optional
+    kind, order : str, optional
         As NumPy's; they change nothing.
 
     Raises

@@ -173,7 +173,7 @@ def sum(
         Of any type of numbers. Bools and integers are added as 64-bit integers.
     axis : int or tuple of int, optional
         The axes along which to add; all by default.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result, which is also added in.
     keepdims : bool, optional
         Whether the axes stay, with length one.
@@ -232,7 +232,7 @@ def prod(
         Of any type of numbers. Bools and integers are multiplied as 64-bit integers.
     axis : int or tuple of int, optional
         The axes along which to reduce; all by default.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result, which is also computed in.
     out : ndarray, optional
         The result is written into this array.
@@ -597,7 +597,7 @@ def mean(
         Of any type of numbers.
     axis : int or tuple of int, optional
         The axes along which to take it; all by default.
-    dtype : optional
+    dtype : dtype, optional
         The type to compute in.
     keepdims : bool, optional
         Whether the axes stay, with length one.
@@ -676,7 +676,7 @@ def var(
         Of any type of numbers; of complex ones the absolute distances count.
     axis : int or tuple of int, optional
         The axes along which to take it; all by default.
-    dtype : optional
+    dtype : dtype, optional
         The type to compute in.
     out : ndarray, optional
         The result is written into this array.
@@ -775,7 +775,7 @@ def std(
         Of any type of numbers; of complex ones the absolute distances count.
     axis : int or tuple of int, optional
         The axes along which to reduce; all by default.
-    dtype : optional
+    dtype : dtype, optional
         The type to compute in.
     out : ndarray, optional
         The result is written into this array.
@@ -1021,7 +1021,7 @@ def cumulative_sum(
         Of any type of numbers; types as those of `sum`.
     axis : int, optional
         Needed for more than one dimension.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result.
     out : ndarray, optional
         The result is written into this array.
@@ -1066,7 +1066,7 @@ def cumulative_prod(
         Of any type of numbers; types as those of `prod`.
     axis : int, optional
         Needed for more than one dimension.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result.
     out : ndarray, optional
         The result is written into this array.
@@ -1109,7 +1109,7 @@ def cumsum(
         Of any type of numbers; types as those of `sum`.
     axis : int, optional
         Along which; without it all elements in C order, in one dimension.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result.
     out : ndarray, optional
         The result is written into this array.
@@ -1145,7 +1145,7 @@ def cumprod(
         Of any type of numbers; types as those of `prod`.
     axis : int, optional
         Along which; without it all elements in C order, in one dimension.
-    dtype : optional
+    dtype : dtype, optional
         The type of the result.
     out : ndarray, optional
         The result is written into this array.

@@ -223,7 +223,7 @@ def profile(function: Callable[..., Any] | None = None, /, *args: Any, **keyword
     ----------
     function : callable, optional
         What to call, until its result is computed. Without it, the profile is for a ``with`` block.
-    *args, **keywords
+    *args, **keywords : optional
         Arguments of the function.
 
     Returns

@@ -94,12 +94,24 @@ def sections(function: Callable[..., Any]) -> list[tuple[str, list[str]]]:
     return found
 
 
+def without_kind_or_text(function: Callable[..., Any]) -> list[str]:
+    """Entries of parameters that lack what they are, or what they mean."""
+    text = inspect.getdoc(function) or ""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?:\n\n|\Z)", text, re.DOTALL | re.MULTILINE)
+    lines = section[1].splitlines() if section else []
+    return [
+        line
+        for line, following in pairwise([*lines, ""])
+        if line[:1].strip() and not (" : " in line and following.startswith("    "))
+    ]
+
+
 def findings(function: Callable[..., Any], is_method: bool = False) -> list[str]:
     """What the docstring lacks, or says otherwise than the function."""
     listed = sections(function)
     titles = [title for title, _ in listed]
     by_title = dict(listed)
-    found = []
+    found: list[str] = []
     known = [SECTIONS.index(title) for title in titles if title in SECTIONS]
     if known != sorted(set(known)):
         found.append(f"sections {titles}; expected each once, in the order of {SECTIONS}")
@@ -113,6 +125,9 @@ def findings(function: Callable[..., Any], is_method: bool = False) -> list[str]
     said = set(by_title.get("Parameters", named)) - {*every[:is_method]}
     if said != set(named):
         found.append(f"Parameters {by_title['Parameters']}; the signature has {named}")
+    lacking = without_kind_or_text(function)
+    if lacking:
+        found.append(f"Parameters without a type or a description: {lacking}")
     for name in by_title.get("Raises", ()):
         if not is_exception(name):
             found.append(f"Raises {name!r}; expected the name of an exception")
@@ -138,11 +153,14 @@ def findings_of_class(made: type) -> list[str]:
         return []
     # Classes that differ in what they do say it, and the one of the constructor what it takes.
     owner = next((one for one in made.__mro__ if "__init__" in vars(one)), made)
+    owner = owner if owner.__module__.startswith("usmx") else made
     by_title = dict(sections(owner)) | dict(sections(made))
     fields = getattr(made, "_fields", ()) or getattr(made, "__dataclass_fields__", ())
     title = "Attributes" if fields and "Parameters" not in by_title else "Parameters"
     said = by_title.get(title, [])
-    return [] if {*said} == {*named} else [f"{title} {said}; the constructor has {named}"]
+    found = [] if {*said} == {*named} else [f"{title} {said}; the constructor has {named}"]
+    lacking = without_kind_or_text(owner) or without_kind_or_text(made)
+    return [*found, f"Parameters without a type or a description: {lacking}"] if lacking else found
 
 
 def is_exception(name: str) -> bool:
@@ -214,7 +232,7 @@ def test_a_docstring_that_lacks_or_invents_something_is_found() -> None:
     assert findings(lambda: None) == []
 
 
-def test_a_class_that_lacks_or_invents_something_is_found() -> None:
+def test_a_class_and_a_parameter_that_lack_something_are_found() -> None:
     class Scaled:
         """Scaled.
 
@@ -227,3 +245,16 @@ def test_a_class_that_lacks_or_invents_something_is_found() -> None:
         def __init__(self, x: int) -> None: ...
 
     assert findings_of_class(Scaled) == ["Parameters ['factor']; the constructor has ['x']"]
+
+    def scale(x: int, by: int) -> None:
+        """Scale.
+
+        Parameters
+        ----------
+        x
+            Without a type.
+        by : int
+        """
+
+    (said,) = findings(scale)
+    assert said.endswith(": ['x', 'by : int']")

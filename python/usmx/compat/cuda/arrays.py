@@ -137,7 +137,7 @@ class DeviceNDArray:
         ----------
         ary : numpy.ndarray, optional
             Of the same shape and type.
-        stream
+        stream : Stream
             The copy waits for it.
 
         Returns
@@ -165,7 +165,7 @@ class DeviceNDArray:
         ----------
         ary : numpy.ndarray or device array
             Of the same shape.
-        stream
+        stream : Stream
             Where the copy is submitted.
         """
         del stream
@@ -295,7 +295,7 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> D
     ----------
     obj : array-like
         What is copied.
-    stream
+    stream : Stream
         Where the copy is submitted.
     copy : bool
         False only allocates memory of its shape and type.
@@ -350,7 +350,7 @@ def device_array(
         Bytes between elements; only those of `order` are supported.
     order : {'C', 'F'}
         Order of the elements.
-    stream
+    stream : Stream
         Where it is used first.
 
     Returns
@@ -406,7 +406,7 @@ def pinned_array(
 
     Parameters
     ----------
-    shape, dtype, strides, order
+    shape, dtype, strides, order : optional
         As for `device_array`.
 
     Returns
@@ -447,9 +447,9 @@ def mapped_array(
 
     Parameters
     ----------
-    shape, dtype, strides, order, stream
+    shape, dtype, strides, order, stream : optional
         As for `device_array`.
-    portable, wc
+    portable, wc : bool
         Without effect.
 
     Returns
@@ -494,9 +494,9 @@ def managed_array(
 
     Parameters
     ----------
-    shape, dtype, strides, order, stream
+    shape, dtype, strides, order, stream : optional
         As for `device_array`.
-    attach_global
+    attach_global : bool
         Without effect.
 
     Returns

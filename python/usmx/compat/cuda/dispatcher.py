@@ -551,7 +551,7 @@ def jit(
         Whether ``a * b + c`` may be rounded once.
     extensions : sequence of objects
         Whose ``prepare_args(type, value, stream=, retr=)`` sees each argument before a launch.
-    **options
+    **options : optional
         Others of Numba, which change nothing.
 
     Returns

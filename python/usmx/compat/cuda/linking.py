@@ -16,7 +16,7 @@ class LinkableCode:
         What it has.
     name : str, optional
         Its name in messages.
-    **options
+    **options : optional
         Others of Numba, which are not used.
     """
 

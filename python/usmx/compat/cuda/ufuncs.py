@@ -310,7 +310,7 @@ def vectorize(ftylist_or_function: Any = (), **options: Any) -> Any:
     ----------
     ftylist_or_function : list of signatures, or function
         The types that operands are cast to, and that of the result.
-    **options
+    **options : optional
         ``target="cuda"`` and others of Numba, which change nothing.
 
     Returns
@@ -339,7 +339,7 @@ def guvectorize(ftylist: Any, signature: str | None = None, **options: Any) -> A
         The types of inputs and outputs; or the layout, if there are none.
     signature : str
         The layout, such as ``"(m,n),(n,p)->(m,p)"``.
-    **options
+    **options : optional
         ``target="cuda"`` and others of Numba, which change nothing.
 
     Returns

@@ -84,11 +84,11 @@ def asarray(
 
     Parameters
     ----------
-    a, dtype, order
+    a, dtype, order : optional
         As there.
     blocking : bool
         Without effect.
-    **place
+    **place : optional
         `usm_type` and others.
 
     Returns
@@ -119,13 +119,13 @@ def array(
 
     Parameters
     ----------
-    obj, dtype, order, ndmin
+    obj, dtype, order, ndmin : optional
         As there.
     copy : bool
         False: an array of a device stays where it is, if its type is that.
-    subok, blocking
+    subok, blocking : bool
         Without effect.
-    **place
+    **place : optional
         `usm_type` and others.
 
     Returns

@@ -158,7 +158,7 @@ def asnumpy(
     ----------
     a : array-like
         Of usmx, or all that NumPy takes.
-    stream, blocking
+    stream, blocking : optional
         Without effect: the copy waits for what computes the elements.
     order : {'C', 'F', 'A'}
         Order of the elements.

@@ -319,7 +319,7 @@ class RawKernel:
         Of the kernel in it; of a template with its arguments.
     options : sequence of str
         For the compiler; those of NVIDIA's change nothing.
-    backend, translate_cucomplex, enable_cooperative_groups, jitify
+    backend, translate_cucomplex, enable_cooperative_groups, jitify : optional
         As CuPy has them; cooperative groups are refused.
     memory : optional
         The variables of the module that it belongs to.
@@ -467,7 +467,7 @@ class RawModule:
         For the compiler.
     name_expressions : sequence of str, optional
         Names of templates with their arguments; others may be asked for too.
-    path, backend, translate_cucomplex, enable_cooperative_groups, jitify
+    path, backend, translate_cucomplex, enable_cooperative_groups, jitify : optional
         As CuPy has them; a path to a binary is refused.
     """
 

@@ -244,7 +244,7 @@ class SyclTimer:
     ----------
     host_timer : function
         Gives seconds.
-    device_timer
+    device_timer : optional
         Without effect.
     time_scale : float
         Units in a second.

@@ -323,7 +323,7 @@ def logsumexp(
         Of real numbers.
     axis : int or tuple of int, optional
         What is summed; all if not given.
-    dtype : optional
+    dtype : dtype, optional
         Type of the result.
     keepdims : bool
         Whether summed axes stay, with length 1.

@@ -248,7 +248,7 @@ def call_kernel(kernel: DpexKernel, range: Range | NdRange, *args: Any) -> None:
         Made by ``@dpex.kernel``.
     range : Range or NdRange
         Over which items.
-    *args
+    *args : object
         The other arguments.
     """
     kernel_api.refuse_local_memory(range, args)
@@ -262,7 +262,7 @@ def call_kernel_async(
 
     Parameters
     ----------
-    kernel, range, *args
+    kernel, range, *args : object
         As for `call_kernel`.
     dependent_events : sequence of events
         Of dpctl or of usmx.
