@@ -180,6 +180,13 @@ def usm_ndarray(
     -------
     ArrayType
         For signatures.
+
+    Examples
+    --------
+    >>> import usmx.compat.numba_dpex as dpex
+    >>> kind = dpex.usm_ndarray(dpex.float32, ndim=2)
+    >>> kind.ndim, kind.dtype.name
+    (2, 'float32')
     """
     return ArrayType(dtype, ndim, layout, usm_type, queue)
 

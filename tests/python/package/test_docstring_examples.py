@@ -18,9 +18,8 @@ import usmx
 sys.path.insert(0, str(lab.ROOT / "tools"))
 import python_reference
 
-#: Modules of names of other projects, whose pages have the examples, and of what is not installed
-#: with usmx.
-ELSEWHERE = ("compat.", "dask", "ray", "typing", "zarr")
+#: Modules of what is not installed with usmx, and of types for checkers.
+ELSEWHERE = ("dask", "ray", "typing", "zarr")
 
 #: Examples that need more than a test has: test_counters.py, tests/consume, tests/interop do what
 #: they show.
@@ -38,20 +37,28 @@ NOT_RUN: dict[str, str] = {
 }
 
 
+def is_of_others(name: str, found: Any) -> bool:
+    """Whether a name of `usmx.compat` is one whose use the other project's pages show.
+
+    Those are classes, and functions of kernels; functions that usmx wrote have examples here.
+    """
+    module = str(getattr(found, "__module__", ""))
+    is_own = inspect.isroutine(found) or type(found).__name__ == "function"
+    return name.startswith("compat.") and not (is_own and module.startswith("usmx.compat."))
+
+
 def public() -> Iterator[tuple[str, Any]]:
     """Each function and class under the name that it is defined by, once."""
     seen: set[int] = set()
-    modules = [usmx] + [
-        import_module(f"usmx.{name}")
-        for name in python_reference.MODULES
-        if not name.startswith(ELSEWHERE)
-    ]
-    for module in modules:
-        for name in getattr(module, "__all__", ()):
-            found = getattr(module, name)
-            if callable(found) and id(found) not in seen:
+    for name in ("", *python_reference.MODULES):
+        if name.startswith(ELSEWHERE):
+            continue
+        module = import_module(f"usmx.{name}" if name else "usmx")
+        for own in getattr(module, "__all__", ()):
+            found = getattr(module, own)
+            if callable(found) and id(found) not in seen and not is_of_others(name, found):
                 seen.add(id(found))
-                yield f"{module.__name__}.{name}", found
+                yield f"{module.__name__}.{own}", found
 
 
 PUBLIC = dict(public())

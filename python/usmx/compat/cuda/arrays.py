@@ -22,6 +22,14 @@ class DeviceNDArray:
     ----------
     array : usmx.ndarray
         Its elements. `usmx` is this array, for all that usmx can do with it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from usmx.compat import cuda
+    >>> x = cuda.to_device(np.arange(3))
+    >>> x.shape, x.usmx.sum().item()
+    ((3,), 3)
     """
 
     #: What it was made or bound with.
@@ -306,6 +314,14 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> D
     -------
     DeviceNDArray
         The copy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from usmx.compat import cuda
+    >>> x = cuda.to_device(np.arange(3))
+    >>> x.copy_to_host()
+    array([0, 1, 2])
     """
     given = unwrapped(obj)
     if to is not None:
@@ -361,6 +377,12 @@ def device_array(
     ------
     NotImplementedError
         Strides that are not those of `order`.
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> cuda.device_array((2, 3), "float32").shape
+    (2, 3)
     """
     made = DeviceNDArray(_empty(shape, dtype, order, "device", stream)).bind(stream)
     if strides is not None and tuple(np.atleast_1d(strides)) != made.strides:
@@ -386,6 +408,13 @@ def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
     Returns
     -------
     DeviceNDArray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from usmx.compat import cuda
+    >>> cuda.device_array_like(np.ones((2, 3))).shape
+    (2, 3)
     """
     shape, dtype, order = _like(ary)
     return DeviceNDArray(_empty(shape, dtype, order, "device", stream))
@@ -412,6 +441,12 @@ def pinned_array(
     Returns
     -------
     HostNDArray
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> cuda.pinned_array(3, "float32").nbytes
+    12
     """
     del strides
     return _host(shape, dtype, order, "host")
@@ -428,6 +463,13 @@ def pinned_array_like(ary: Any) -> HostNDArray:
     Returns
     -------
     HostNDArray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from usmx.compat import cuda
+    >>> cuda.pinned_array_like(np.ones((2, 3))).shape
+    (2, 3)
     """
     return _host(*_like(ary), "host")
 
@@ -455,6 +497,14 @@ def mapped_array(
     Returns
     -------
     HostNDArray
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> x = cuda.mapped_array(3, "float32")
+    >>> x[:] = 7
+    >>> x.sum().item()
+    21.0
     """
     del strides, portable, wc
     return _host(shape, dtype, order, "host", stream)
@@ -477,6 +527,13 @@ def mapped_array_like(
     Returns
     -------
     HostNDArray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from usmx.compat import cuda
+    >>> cuda.mapped_array_like(np.ones((2, 3))).shape
+    (2, 3)
     """
     del portable, wc
     return _host(*_like(ary), "host", stream)
@@ -502,6 +559,14 @@ def managed_array(
     Returns
     -------
     HostNDArray
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> x = cuda.managed_array(3, "float32")
+    >>> x[:] = 7
+    >>> x.sum().item()
+    21.0
     """
     del strides, attach_global
     return _host(shape, dtype, order, "shared", stream)
@@ -519,6 +584,14 @@ def pinned(*arylist: Any) -> Iterator[None]:
     Yields
     ------
     None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from usmx.compat import cuda
+    >>> x = np.ones(3)
+    >>> with cuda.pinned(x):
+    ...     copied = cuda.to_device(x)
     """
     del arylist
     yield
@@ -539,6 +612,16 @@ def mapped(*arylist: Any, **_: Any) -> Iterator[Any]:
     ------
     DeviceNDArray or list of DeviceNDArray
         One for each argument.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from usmx.compat import cuda
+    >>> x = np.ones(3)
+    >>> with cuda.mapped(x) as there:
+    ...     there[0] = 5
+    >>> x.tolist()
+    [5.0, 1.0, 1.0]
     """
     copies = [to_device(a) for a in arylist]
     yield copies[0] if len(copies) == 1 else copies
@@ -565,6 +648,13 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
     ------
     TypeError
         It describes no memory.
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> x = usmx.arange(3)
+    >>> cuda.as_cuda_array(x).usmx.pointer == x.pointer
+    True
     """
     del sync
     given = unwrapped(obj)
@@ -587,6 +677,13 @@ def is_cuda_array(obj: Any) -> bool:
     Returns
     -------
     bool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from usmx.compat import cuda
+    >>> cuda.is_cuda_array(usmx.ones(3)), cuda.is_cuda_array(np.ones(3))
+    (True, False)
     """
     if isinstance(obj, DeviceNDArray | _usmx.ndarray | HostNDArray):
         return True
@@ -604,6 +701,12 @@ def is_cuda_ndarray(obj: Any) -> bool:
     Returns
     -------
     bool
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> cuda.is_cuda_ndarray(cuda.device_array(3)), cuda.is_cuda_ndarray(usmx.ones(3))
+    (True, False)
     """
     return isinstance(obj, DeviceNDArray | HostNDArray)
 
@@ -623,6 +726,14 @@ def auto_device(obj: Any, stream: Any = 0, copy: bool = True) -> tuple[Any, bool
     Returns
     -------
     (DeviceNDArray, bool)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from usmx.compat import cuda
+    >>> x, was_made = cuda.auto_device(np.ones(3))
+    >>> was_made
+    True
     """
     if isinstance(obj, DeviceNDArray):
         return obj, False

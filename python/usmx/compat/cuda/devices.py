@@ -277,6 +277,12 @@ def select_device(device_id: int) -> Context:
     ------
     IndexError
         There is no such device.
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> cuda.select_device(0).id
+    0
     """
     if not 0 <= device_id < len(gpus):
         raise IndexError(f"device_id: {device_id}; expected 0 to {len(gpus) - 1}, see cuda.gpus")
@@ -290,6 +296,12 @@ def get_current_device() -> Managed:
     Returns
     -------
     Device
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> cuda.get_current_device().id
+    0
     """
     return gpus.current
 
@@ -301,6 +313,12 @@ def list_devices() -> Devices:
     -------
     Devices
         Numbered as in ``gpus``.
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> len(cuda.list_devices()) == len(usmx.devices())
+    True
     """
     return gpus
 
@@ -316,6 +334,12 @@ def current_context(devnum: int | None = None) -> Context:
     Returns
     -------
     Context
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> cuda.current_context().get_memory_info().total > 0
+    True
     """
     return Context(gpus.current if devnum is None else gpus[devnum])
 
@@ -332,18 +356,39 @@ def require_context(function: Any) -> Any:
     -------
     callable
         The same.
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> @cuda.require_context
+    ... def compute():
+    ...     return cuda.device_array(3).size
+    >>> compute()
+    3
     """
     return function
 
 
 def synchronize() -> None:
-    """Wait for all that was launched on the default stream and on others."""
+    """Wait for all that was launched on the default stream and on others.
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> cuda.synchronize()
+    """
     for one in [queue(), *queues]:
         one.wait()
 
 
 def close() -> None:
-    """Wait for all that was launched."""
+    """Wait for all that was launched.
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> cuda.close()
+    """
     synchronize()
 
 
@@ -353,6 +398,12 @@ def is_available() -> bool:
     Returns
     -------
     bool
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> cuda.is_available()
+    True
     """
     return bool(_usmx.devices())
 
@@ -364,6 +415,12 @@ def detect() -> bool:
     -------
     bool
         Whether there is one.
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> found = cuda.detect()  # doctest: +ELLIPSIS
+    Found ...
     """
     found = _all()
     print(f"Found {len(found)} CUDA devices")
@@ -379,5 +436,11 @@ def defer_cleanup() -> Iterator[None]:
     Yields
     ------
     None
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> with cuda.defer_cleanup():
+    ...     x = cuda.device_array(3)
     """
     yield

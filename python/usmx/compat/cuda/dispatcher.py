@@ -37,6 +37,19 @@ class In:
     ----------
     value : array
         The argument.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from usmx.compat import cuda
+    >>> @cuda.jit
+    ... def double(x, out):
+    ...     i = cuda.grid(1)
+    ...     out[i] = 2 * x[i]
+    >>> x, out = np.arange(3), np.zeros(3, "int64")
+    >>> double[1, 3](cuda.In(x), cuda.Out(out))
+    >>> out.tolist()
+    [0, 2, 4]
     """
 
     def __init__(self, value: Any) -> None:
@@ -568,12 +581,16 @@ def jit(
 
     Examples
     --------
+    >>> from usmx.compat import cuda
     >>> @cuda.jit
     ... def double(x):
     ...     i = cuda.grid(1)
     ...     if i < x.size:
     ...         x[i] *= 2
+    >>> x = usmx.arange(3)
     >>> double[4, 64](x)
+    >>> print(x)
+    [0, 2, 4]
     """
     unknown = sorted(set(options) - _IGNORED)
     if unknown:
@@ -621,6 +638,14 @@ def declare_device(name: str, sig: Any) -> Any:
     ------
     NotImplementedError
         Always: functions of other languages cannot be linked.
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> cuda.declare_device("f", "int32(int32)")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    NotImplementedError: ...
     """
     raise NotImplementedError(
         f"declare_device({name!r}): PTX and CUDA C++ cannot be linked to kernels of usmx; write "

@@ -65,8 +65,10 @@ class Reduce:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from usmx.compat import cuda
     >>> total = cuda.reduce(lambda a, b: a + b)
-    >>> total(np.arange(4.0))
+    >>> float(total(np.arange(4.0)))
     6.0
     """
 

@@ -19,6 +19,12 @@ class Stream:
     ----------
     queue : usmx.Queue, optional
         That of the default stream if not given, which follows `select_device`.
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> with cuda.stream().auto_synchronize() as stream:
+    ...     x = cuda.device_array(3, stream=stream)
     """
 
     def __init__(self, queue: _usmx.Queue | None = None) -> None:
@@ -80,6 +86,14 @@ def stream() -> Stream:
     Returns
     -------
     Stream
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from usmx.compat import cuda
+    >>> stream = cuda.stream()
+    >>> x = cuda.to_device(np.arange(3), stream=stream)
+    >>> stream.synchronize()
     """
     made = _usmx.Queue(devices.queue().device, in_order=True)
     devices.queues.add(made)
@@ -92,6 +106,12 @@ def default_stream() -> Stream:
     Returns
     -------
     Stream
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> cuda.default_stream().handle
+    0
     """
     return Stream()
 
@@ -112,6 +132,12 @@ def external_stream(ptr: Any) -> Stream:
     ------
     TypeError
         It is the address of a stream of CUDA, which usmx cannot know the device of.
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> stream = cuda.external_stream(usmx.Queue())
+    >>> stream.synchronize()
     """
     if isinstance(ptr, int):
         raise TypeError(
@@ -151,6 +177,13 @@ class Event:
     ----------
     timing : bool
         Whether it knows when it was reached.
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> event = cuda.event()
+    >>> event.record()
+    >>> event.synchronize()
     """
 
     def __init__(self, timing: bool = True) -> None:
@@ -202,6 +235,15 @@ def event(timing: bool = True) -> Event:
     Returns
     -------
     Event
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> event = cuda.event()
+    >>> event.record()
+    >>> event.synchronize()
+    >>> event.query()
+    True
     """
     return Event(timing)
 
@@ -222,5 +264,16 @@ def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
     ------
     RuntimeError
         One of them was not recorded, or has no times.
+
+    Examples
+    --------
+    >>> from usmx.compat import cuda
+    >>> first, last = cuda.event(), cuda.event()
+    >>> first.record()
+    >>> x = cuda.device_array(1000)
+    >>> last.record()
+    >>> last.synchronize()
+    >>> cuda.event_elapsed_time(first, last) >= 0
+    True
     """
     return evtstart.elapsed_time(evtend)

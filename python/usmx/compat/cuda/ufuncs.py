@@ -319,9 +319,13 @@ def vectorize(ftylist_or_function: Any = (), **options: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from usmx.compat.cuda import vectorize
     >>> @vectorize(["float32(float32, float32)"], target="cuda")
     ... def add(a, b):
     ...     return a + b
+    >>> add(np.ones(2, "float32"), 2).tolist()
+    [3.0, 3.0]
     """
     del options
     if callable(ftylist_or_function) and not isinstance(ftylist_or_function, Signature):
@@ -346,6 +350,17 @@ def guvectorize(ftylist: Any, signature: str | None = None, **options: Any) -> A
     -------
     decorator
         Of a function that writes its outputs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from usmx.compat import cuda
+    >>> @cuda.guvectorize(["void(float32[:], float32[:])"], "(n)->(n)")
+    ... def double(x, out):
+    ...     for i in range(x.shape[0]):
+    ...         out[i] = 2 * x[i]
+    >>> double(np.ones((1, 2), "float32")).tolist()
+    [[2.0, 2.0]]
     """
     del options
     if signature is None:

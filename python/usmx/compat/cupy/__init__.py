@@ -72,6 +72,15 @@ def fuse(*args: Any, kernel_name: str | None = None) -> Any:
     Returns
     -------
     callable
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> @cp.fuse()
+    ... def scaled(x):
+    ...     return 2 * x + 1
+    >>> print(scaled(cp.arange(3)))
+    [1, 3, 5]
     """
     del kernel_name
     return _usmx.fuse(*args) if args else _usmx.fuse
@@ -94,6 +103,12 @@ def asarray(
     Returns
     -------
     ndarray
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> print(cp.asarray([1, 2], "float32"))
+    [1., 2.]
     """
     del blocking
     if order is not None:
@@ -131,6 +146,12 @@ def array(
     Returns
     -------
     ndarray
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> print(cp.array([1, 2], ndmin=2))
+    [[1, 2]]
     """
     del subok, blocking
     is_there = hasattr(obj, "__sycl_usm_array_interface__") or hasattr(
@@ -151,6 +172,13 @@ def may_share_memory(a: Any, b: Any) -> bool:
     Returns
     -------
     bool
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> x = cp.arange(4)
+    >>> cp.may_share_memory(x, x[1:]), cp.may_share_memory(x, x + 1)
+    (True, False)
     """
     return not _usmx._usmx._KernelDispatcher._lie_apart([a, b])
 
@@ -170,17 +198,37 @@ def fromDlpack(dltensor: Any) -> Any:
     -------
     ndarray
         Over the same memory.
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> x = cp.arange(3)
+    >>> cp.may_share_memory(cp.fromDlpack(x), x)
+    True
     """
     return _usmx.from_dlpack(dltensor)
 
 
 def show_config() -> None:
-    """Print the version and the devices; ``usmx doctor`` knows more."""
+    """Print the version and the devices; ``usmx doctor`` knows more.
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> cp.show_config()  # doctest: +ELLIPSIS
+    usmx ...
+    """
     print(f"usmx {_usmx.__version__}", *_usmx.devices(), sep="\n")
 
 
 def clear_memo() -> None:
-    """Nothing: compiled programs are kept by usmx, see `usmx.set_program_memory`."""
+    """Nothing: compiled programs are kept by usmx, see `usmx.set_program_memory`.
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> cp.clear_memo()
+    """
 
 
 def memoize(for_each_device: bool = False) -> Any:
@@ -194,6 +242,15 @@ def memoize(for_each_device: bool = False) -> Any:
     Returns
     -------
     decorator
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> @cp.memoize()
+    ... def power(n):
+    ...     return 2**n
+    >>> power(3)
+    8
     """
     import functools
 

@@ -169,6 +169,12 @@ def asnumpy(
     -------
     numpy.ndarray
         The copy, or `out`.
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> cp.asnumpy(cp.arange(3))
+    array([0, 1, 2])
     """
     del stream, blocking
     found: np.ndarray[Any, Any]
@@ -191,6 +197,13 @@ def get_array_module(*args: Any) -> types.ModuleType:
     Returns
     -------
     module
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import usmx.compat.cupy as cp
+    >>> cp.get_array_module(cp.ones(2)) is cp, cp.get_array_module(np.ones(2)) is np
+    (True, True)
     """
     if any(isinstance(a, _usmx.ndarray) for a in args):
         from importlib import import_module

@@ -346,6 +346,11 @@ def get_default_memory_pool() -> MemoryPool:
     Returns
     -------
     MemoryPool
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> cp.get_default_memory_pool().free_all_blocks()
     """
     return MemoryPool()
 
@@ -356,6 +361,11 @@ def get_default_pinned_memory_pool() -> PinnedMemoryPool:
     Returns
     -------
     PinnedMemoryPool
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> cp.get_default_pinned_memory_pool().free_all_blocks()
     """
     return PinnedMemoryPool()
 
@@ -389,6 +399,12 @@ def is_available() -> bool:
     Returns
     -------
     bool
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> cp.cuda.is_available()
+    True
     """
     return _devices.is_available()
 

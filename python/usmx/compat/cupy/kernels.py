@@ -326,8 +326,12 @@ class RawKernel:
 
     Examples
     --------
+    >>> import usmx.compat.cupy as cp
     >>> k = cp.RawKernel('extern "C" __global__ void f(float* x) { x[threadIdx.x] += 1; }', "f")
-    >>> k((1,), (64,), (x,))
+    >>> x = cp.zeros(3, "float32")
+    >>> k((1,), (3,), (x,))
+    >>> print(x)
+    [1., 1., 1.]
     """
 
     def __init__(
@@ -469,6 +473,15 @@ class RawModule:
         Names of templates with their arguments; others may be asked for too.
     path, backend, translate_cucomplex, enable_cooperative_groups, jitify : optional
         As CuPy has them; a path to a binary is refused.
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> text = 'extern "C" __global__ void f(float* x) { x[threadIdx.x] += 1; }'
+    >>> x = cp.zeros(3, "float32")
+    >>> cp.RawModule(code=text).get_function("f")((1,), (3,), (x,))
+    >>> print(x)
+    [1., 1., 1.]
     """
 
     def __init__(
@@ -546,6 +559,13 @@ class ElementwiseKernel(_usmx.ElementwiseKernel):
         For the compiler.
     **others : optional
         Others of `usmx.ElementwiseKernel`.
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> square = cp.ElementwiseKernel("T x", "T y", "y = x * x", "square")
+    >>> print(square(cp.arange(3)))
+    [0, 1, 4]
     """
 
     def __init__(
@@ -604,6 +624,13 @@ class ReductionKernel(_usmx.ReductionKernel):
         Without effect.
     options : sequence of str
         For the compiler.
+
+    Examples
+    --------
+    >>> import usmx.compat.cupy as cp
+    >>> total = cp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
+    >>> total(cp.arange(4)).item()
+    6
     """
 
     def __init__(

@@ -47,6 +47,12 @@ def get_devices(backend: str = "all", device_type: str = "all") -> list[_usmx.De
     -------
     list of Device
         Best first.
+
+    Examples
+    --------
+    >>> import usmx.compat.dpctl as dpctl
+    >>> dpctl.get_devices() == usmx.devices()
+    True
     """
     return [
         d
@@ -62,6 +68,12 @@ def get_composite_devices() -> list[_usmx.Device]:
     -------
     list
         Empty.
+
+    Examples
+    --------
+    >>> import usmx.compat.dpctl as dpctl
+    >>> dpctl.get_composite_devices()
+    []
     """
     return []
 
@@ -82,6 +94,13 @@ def get_device_cached_queue(key: Any) -> _usmx.Queue:
     Returns
     -------
     Queue
+
+    Examples
+    --------
+    >>> import usmx.compat.dpctl as dpctl
+    >>> device = dpctl.select_default_device()
+    >>> dpctl.get_device_cached_queue(device) is dpctl.get_device_cached_queue(device)
+    True
     """
     if isinstance(key, tuple):
         return _queue_of(_usmx.Context(key[0]), _usmx.Device(key[1]))
@@ -101,6 +120,12 @@ def get_num_devices(backend: str = "all", device_type: str = "all") -> int:
     Returns
     -------
     int
+
+    Examples
+    --------
+    >>> import usmx.compat.dpctl as dpctl
+    >>> dpctl.get_num_devices() == len(dpctl.get_devices())
+    True
     """
     return len(get_devices(backend, device_type))
 
@@ -111,6 +136,12 @@ def has_cpu_devices() -> bool:
     Returns
     -------
     bool
+
+    Examples
+    --------
+    >>> import usmx.compat.dpctl as dpctl
+    >>> dpctl.has_cpu_devices() == (dpctl.get_num_devices(device_type="cpu") > 0)
+    True
     """
     return get_num_devices(device_type="cpu") > 0
 
@@ -121,6 +152,11 @@ def has_gpu_devices() -> bool:
     Returns
     -------
     bool
+
+    Examples
+    --------
+    >>> import usmx.compat.dpctl as dpctl
+    >>> device = dpctl.select_gpu_device() if dpctl.has_gpu_devices() else None
     """
     return get_num_devices(device_type="gpu") > 0
 
@@ -131,6 +167,11 @@ def has_accelerator_devices() -> bool:
     Returns
     -------
     bool
+
+    Examples
+    --------
+    >>> import usmx.compat.dpctl as dpctl
+    >>> device = dpctl.select_accelerator_device() if dpctl.has_accelerator_devices() else None
     """
     return get_num_devices(device_type="accelerator") > 0
 
@@ -146,6 +187,12 @@ def select_default_device() -> _usmx.Device:
     ------
     DeviceError
         There is none.
+
+    Examples
+    --------
+    >>> import usmx.compat.dpctl as dpctl
+    >>> dpctl.select_default_device() == usmx.Device()
+    True
     """
     return _usmx.Device()
 
@@ -161,6 +208,11 @@ def select_cpu_device() -> _usmx.Device:
     ------
     DeviceError
         There is none.
+
+    Examples
+    --------
+    >>> import usmx.compat.dpctl as dpctl
+    >>> device = dpctl.select_cpu_device() if dpctl.has_cpu_devices() else None
     """
     return _usmx.Device("cpu")
 
@@ -176,6 +228,11 @@ def select_gpu_device() -> _usmx.Device:
     ------
     DeviceError
         There is none.
+
+    Examples
+    --------
+    >>> import usmx.compat.dpctl as dpctl
+    >>> device = dpctl.select_gpu_device() if dpctl.has_gpu_devices() else None
     """
     return _usmx.Device("gpu")
 
@@ -191,6 +248,11 @@ def select_accelerator_device() -> _usmx.Device:
     ------
     DeviceError
         There is none.
+
+    Examples
+    --------
+    >>> import usmx.compat.dpctl as dpctl
+    >>> device = dpctl.select_accelerator_device() if dpctl.has_accelerator_devices() else None
     """
     return _usmx.Device("accelerator")
 
@@ -211,6 +273,12 @@ def select_device_with_aspects(required_aspects: Any, excluded_aspects: Any = ()
     ------
     DeviceError
         There is none.
+
+    Examples
+    --------
+    >>> import usmx.compat.dpctl as dpctl
+    >>> dpctl.select_device_with_aspects("usm_device_allocations").has_aspect("fp64")
+    True
     """
     wanted = [required_aspects] if isinstance(required_aspects, str) else required_aspects
     without = [excluded_aspects] if isinstance(excluded_aspects, str) else excluded_aspects
@@ -229,6 +297,15 @@ def lsplatform(verbosity: int = 0) -> None:
     ----------
     verbosity : int
         0 for platforms alone; more for their devices, too.
+
+    Examples
+    --------
+    >>> import contextlib, io
+    >>> import usmx.compat.dpctl as dpctl
+    >>> with contextlib.redirect_stdout(io.StringIO()) as printed:
+    ...     dpctl.lsplatform()
+    >>> len(printed.getvalue().splitlines()) == len(usmx.platforms())
+    True
     """
     for platform in _usmx.platforms():
         print(platform.name, platform.version)
@@ -248,6 +325,15 @@ class SyclTimer:
         Without effect.
     time_scale : float
         Units in a second.
+
+    Examples
+    --------
+    >>> import usmx.compat.dpctl as dpctl
+    >>> timer = dpctl.SyclTimer()
+    >>> with timer(dpctl.SyclQueue()):
+    ...     x = usmx.zeros(1000)
+    >>> timer.dt[0] > 0
+    True
     """
 
     def __init__(

@@ -211,6 +211,18 @@ def kernel(function: Any = None, **_: Any) -> Any:
     -------
     DpexKernel or decorator
         Launched as ``kernel[global, local](...)`` or by `call_kernel`.
+
+    Examples
+    --------
+    >>> import usmx.compat.numba_dpex as dpex
+    >>> @dpex.kernel
+    ... def double(x):
+    ...     i = dpex.get_global_id(0)
+    ...     x[i] = 2 * x[i]
+    >>> x = usmx.arange(3)
+    >>> double[3](x)
+    >>> print(x)
+    [0, 2, 4]
     """
     return kernel if function is None or is_signature(function) else DpexKernel(function)
 
@@ -228,6 +240,21 @@ def device_func(function: Any = None, **_: Any) -> Any:
     Returns
     -------
     DeviceFunction or decorator
+
+    Examples
+    --------
+    >>> import usmx.compat.numba_dpex as dpex
+    >>> @dpex.device_func
+    ... def square(v):
+    ...     return v * v
+    >>> @dpex.kernel
+    ... def squares(item, x):
+    ...     i = item.get_id(0)
+    ...     x[i] = square(x[i])
+    >>> x = usmx.arange(3)
+    >>> dpex.call_kernel(squares, dpex.Range(3), x)
+    >>> print(x)
+    [0, 1, 4]
     """
     if function is None or is_signature(function):
         return device_func
@@ -250,6 +277,18 @@ def call_kernel(kernel: DpexKernel, range: Range | NdRange, *args: Any) -> None:
         Over which items.
     *args : object
         The other arguments.
+
+    Examples
+    --------
+    >>> import usmx.compat.numba_dpex as dpex
+    >>> @dpex.kernel
+    ... def double(item, x):
+    ...     i = item.get_id(0)
+    ...     x[i] = 2 * x[i]
+    >>> x = usmx.arange(3)
+    >>> dpex.call_kernel(double, dpex.Range(3), x)
+    >>> print(x)
+    [0, 2, 4]
     """
     kernel_api.refuse_local_memory(range, args)
     _launched(kernel, range, (), args).wait()
@@ -271,6 +310,19 @@ def call_kernel_async(
     -------
     tuple of two events
         Here the same; a ``dpctl.SyclEvent`` where dpctl is installed, else a `usmx.Event`.
+
+    Examples
+    --------
+    >>> import usmx.compat.numba_dpex as dpex
+    >>> @dpex.kernel
+    ... def double(item, x):
+    ...     i = item.get_id(0)
+    ...     x[i] = 2 * x[i]
+    >>> x = usmx.arange(3)
+    >>> event, _ = dpex.call_kernel_async(double, dpex.Range(3), (), x)
+    >>> event.wait()
+    >>> print(x)
+    [0, 2, 4]
     """
     kernel_api.refuse_local_memory(range, args)
     event = _launched(kernel, range, dependent_events, args)

@@ -142,6 +142,12 @@ class Range(tuple[int, ...]):
     ----------
     *lengths : int
         One to three; None is left out.
+
+    Examples
+    --------
+    >>> import usmx.compat.numba_dpex as dpex
+    >>> dpex.Range(10, 20).size()
+    200
     """
 
     __slots__ = ()
@@ -189,6 +195,12 @@ class NdRange:
         How many items there are, along each dimension.
     local_size : Range
         How many of them are a group; divisors of `global_size`.
+
+    Examples
+    --------
+    >>> import usmx.compat.numba_dpex as dpex
+    >>> dpex.NdRange(dpex.Range(64), dpex.Range(16)).get_local_range()[0]
+    16
     """
 
     def __init__(self, global_size: Any, local_size: Any) -> None:

@@ -41,6 +41,20 @@ def device_context(device: Any) -> Iterator[Any]:
     ------
     dpctl.SyclQueue or usmx.Queue
         The queue of the block; of usmx where dpctl is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import usmx.compat.numba_dpex as dpex
+    >>> @dpex.kernel
+    ... def double(x):
+    ...     i = dpex.get_global_id(0)
+    ...     x[i] = 2 * x[i]
+    >>> x = np.arange(3)
+    >>> with dpex.device_context(usmx.Device()):
+    ...     double[3](x)
+    >>> x.tolist()
+    [0, 2, 4]
     """
     queue = _usmx.Queue(device)
     library = dpctl()
