@@ -143,8 +143,8 @@ class Launch:
     __slots__ = ("config", "kernel")
 
     def __init__(self, kernel: CUDADispatcher, config: Configuration) -> None:
-        self.kernel = kernel
-        self.config = config
+        self.kernel: CUDADispatcher = kernel
+        self.config: Configuration = config
 
     def __call__(self, *args: Any) -> None:
         """Launch it.
