@@ -596,14 +596,14 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
         "A copy of the elements.\n\n"
         "Parameters\n----------\n"
         "order : {'C', 'F', 'A', 'K'}\n    Their order in memory: rows first, columns first, 'F' "
-        "if the array is in Fortran order, or as they are.\n"
+        "if the\n    array is in Fortran order, or as they are.\n"
         "usm_type : {'device', 'shared', 'host'}, optional\n    The kind of memory; that of the "
         "array by default.\n"
         "device : str, Device or Queue, optional\n    Where the copy lives; its cached queue is "
         "taken.\n"
         "queue : Queue, str, dpctl.SyclQueue or capsule, optional\n    The queue of the copy; that "
         "of the array by default.\n\n"
-        "Returns\n-------\nndarray",
+        "Returns\n-------\nndarray\n    In memory of its own.",
         nb::sig("def copy(self, order: OrderLike = 'C', *, usm_type: UsmKind | None = None, "
                 "device: DeviceLike = None, queue: QueueLike = None) -> ndarray"));
   quick_call<copy_call>::open(c.attr("copy"));

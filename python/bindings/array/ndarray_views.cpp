@@ -271,7 +271,7 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
       "*shape : int or tuple of int\n    One length may be -1: it takes what the others leave.\n"
       "order : {'C', 'F', 'A'}\n    The order in which elements are read and placed.\n"
       "copy : bool, optional\n    True copies always, False never, None if needed.\n\n"
-      "Returns\n-------\nndarray\n\n"
+      "Returns\n-------\nndarray\n    Of the same type; a view if nothing was copied.\n\n"
       "Raises\n------\n"
       "ValueError\n    The sizes differ, or a copy is needed and forbidden.",
       nb::sig("def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex], order: OrderLike "
@@ -286,9 +286,8 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
       "A view with the axes in another order.\n\n"
       "Parameters\n----------\n"
       "*axes : int or tuple of int\n    Each axis once: axis i of the result is axis ``axes[i]`` "
-      "of "
-      "this. Without them the order is reversed.\n\n"
-      "Returns\n-------\nndarray\n\n"
+      "of this. Without\n    them the order is reversed.\n\n"
+      "Returns\n-------\nndarray\n    A view.\n\n"
       "Raises\n------\n"
       "ValueError\n    An axis is missing, twice or not there.",
       nb::sig("def transpose(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray"));
@@ -299,7 +298,7 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
       "A view whose axis i is axis ``axes[i]`` of this.\n\n"
       "Parameters\n----------\n"
       "*axes : int or tuple of int\n    Each axis once.\n\n"
-      "Returns\n-------\nndarray\n\n"
+      "Returns\n-------\nndarray\n    A view.\n\n"
       "Raises\n------\n"
       "ValueError\n    An axis is missing, twice or not there.",
       nb::sig("def permute(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray"));
@@ -309,7 +308,7 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
         "dtype : dtype, optional\n    Of another size only if the last axis is contiguous; its "
         "length "
         "changes then.\n\n"
-        "Returns\n-------\nndarray\n\n"
+        "Returns\n-------\nndarray\n    A view of the same bytes.\n\n"
         "Raises\n------\n"
         "ValueError\n    The bytes are not a whole number of such elements, or are not aligned for "
         "them.",
@@ -326,7 +325,7 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
       "A view with two axes exchanged.\n\n"
       "Parameters\n----------\n"
       "axis1, axis2 : int\n    Negative ones count from the last axis.\n\n"
-      "Returns\n-------\nndarray\n\n"
+      "Returns\n-------\nndarray\n    A view.\n\n"
       "Raises\n------\nValueError\n    There is no such axis.",
       nb::sig("def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> ndarray"));
   c.def_prop_ro(
@@ -338,7 +337,7 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
         "A view without dimensions of length one.\n\n"
         "Parameters\n----------\n"
         "axis : int or tuple of int, optional\n    Which of them; all by default.\n\n"
-        "Returns\n-------\nndarray\n\n"
+        "Returns\n-------\nndarray\n    A view.\n\n"
         "Raises\n------\nValueError\n    An axis has another length.",
         nb::sig("def squeeze(self, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> "
                 "ndarray"));
@@ -346,7 +345,7 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
         "The elements contiguous in one dimension.\n\n"
         "Parameters\n----------\n"
         "order : {'C', 'F', 'A', 'K'}\n    The order in which they are read: rows first, columns "
-        "first, 'F' if the array is in Fortran order, or as they are in memory.\n\n"
+        "first, 'F' if the\n    array is in Fortran order, or as they are in memory.\n\n"
         "Returns\n-------\n"
         "ndarray\n    A view if the elements are contiguous in that order already.",
         nb::sig("def ravel(self, order: OrderLike = 'C') -> ndarray"));
@@ -354,7 +353,7 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
         "A copy of the elements in one dimension.\n\n"
         "Parameters\n----------\n"
         "order : {'C', 'F', 'A', 'K'}\n    As for `ravel`.\n\n"
-        "Returns\n-------\nndarray",
+        "Returns\n-------\nndarray\n    In memory of its own.",
         nb::sig("def flatten(self, order: OrderLike = 'C') -> ndarray"));
   m.def(
       "broadcast_to",
@@ -379,7 +378,7 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
                    "shape : int or tuple of int\n    Lengths of `array`, but for those that are "
                    "one, and for new axes in front.\n"
                    "subok : bool\n    As NumPy's; it changes nothing.\n\n"
-                   "Returns\n-------\nndarray\n\n"
+                   "Returns\n-------\nndarray\n    It has the memory of `array`.\n\n"
                    "Raises\n------\nValueError\n    The shapes do not fit together.")
           .c_str(),
       nb::sig("def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> "

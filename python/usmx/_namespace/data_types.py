@@ -163,7 +163,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 
     Returns
     -------
-    dtype : dtype
+    dtype
 
     Raises
     ------
@@ -213,7 +213,7 @@ def promote_types(type1: DTypeLike, type2: DTypeLike, /) -> Any:
 
     Returns
     -------
-    dtype : dtype
+    dtype
 
     Examples
     --------
@@ -404,7 +404,7 @@ def common_type(*arrays: Any) -> Any:
 
     Returns
     -------
-    dtype : dtype
+    dtype
 
     Raises
     ------
@@ -435,7 +435,7 @@ def min_scalar_type(a: Any, /) -> Any:
 
     Returns
     -------
-    dtype : dtype
+    dtype
 
     Examples
     --------
