@@ -89,7 +89,13 @@ sycl::queue to_place(nb::handle queue, nb::handle device) {
 int to_axis(nb::handle obj, int rank) {
   const std::int64_t axis = read_integer(obj, "axis", fault::shape_overflow);
   if (axis < -rank || axis >= rank) {
-    throw value_error("axis: {} is out of bounds for an array of dimension {}", axis, rank);
+    // NumPy's, which is a ValueError and an IndexError.
+    const auto type = nb::module_::import_("numpy.exceptions").attr("AxisError");
+    PyErr_SetString(
+        type.ptr(),
+        detail::format("axis: {} is out of bounds for an array of dimension {}", axis, rank)
+            .c_str());
+    nb::raise_python_error();
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }

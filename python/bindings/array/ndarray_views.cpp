@@ -326,7 +326,7 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
       "Parameters\n----------\n"
       "axis1, axis2 : int\n    Negative ones count from the last axis.\n\n"
       "Returns\n-------\nndarray\n    A view.\n\n"
-      "Raises\n------\nValueError\n    There is no such axis.",
+      "Raises\n------\nnumpy.exceptions.AxisError\n    There is no such axis.",
       nb::sig("def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> ndarray"));
   c.def_prop_ro(
       "T", [](nb::handle self) { return transpose(self, nb::none()); },

@@ -606,7 +606,7 @@ const transfer_doc copy_2d_doc{
 const transfer_doc fill_doc{
     "Set every element of USM to a number, and wait.",
     "dst : array, memory\n    USM of any library.\n"
-    "value : number\n    It must fit the element type; of memory objects, a byte.\n" +
+    "value : number\n    Integers must fit the element type; of memory objects, a byte.\n" +
         own_order_doc,
     "NotUSMError\n    `dst` has no USM.\n"
     "OverflowError, TypeError\n    The number does not fit the element type.\n"

@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from math import log10
+from math import log10, prod
 from typing import TYPE_CHECKING, Any
 
 from .. import _usmx
 from .._usmx import ndarray
-from ._common import as_array, kind_of, place_of
+from ._common import as_array, kind_of, place_of, to_axes
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike, DTypeLike
@@ -227,14 +227,14 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
     return as_array(a).shape
 
 
-def size(a: ArrayLike, axis: int | None = None) -> int:
-    """How many elements there are, or how many along an axis.
+def size(a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> int:
+    """How many elements there are, or how many along an axis or several.
 
     Parameters
     ----------
     a : array, number or nested sequence
         Only its shape counts.
-    axis : int, optional
+    axis : int or tuple of int, optional
         None counts all elements.
 
     Returns
@@ -244,7 +244,7 @@ def size(a: ArrayLike, axis: int | None = None) -> int:
 
     Raises
     ------
-    IndexError
+    numpy.exceptions.AxisError
         `a` has not such an axis.
 
     Examples
@@ -254,7 +254,7 @@ def size(a: ArrayLike, axis: int | None = None) -> int:
     6
     """
     x = as_array(a)
-    return x.size if axis is None else x.shape[axis]
+    return x.size if axis is None else prod(x.shape[k] for k in to_axes(axis, x.ndim, "axis"))
 
 
 def copyto(dst: ndarray, src: ArrayLike, casting: str = "same_kind", where: Any = True) -> None:

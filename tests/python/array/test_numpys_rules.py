@@ -206,3 +206,25 @@ def test_squares_of_bools_are_small_integers() -> None:
         found, want = ours**exponent, theirs**exponent
         assert found.dtype == want.dtype
         assert found.tolist() == want.tolist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.swapaxes(0, 7),
+        lambda x: x.permute(0, 7),
+        lambda x: x.squeeze(7),
+        lambda x: x.sum(axis=7),
+        lambda x: usmx.swapaxes(x, 0, 7),
+        lambda x: usmx.size(x, 7),
+        lambda x: usmx.flip(x, axis=-3),
+    ],
+)
+def test_an_axis_that_is_not_there_is_the_error_of_numpy(call):
+    with pytest.raises(np.exceptions.AxisError, match=r"^axis\w*: -?[37]"):
+        call(usmx.ones((2, 3)))
+
+
+def test_a_size_along_several_axes():
+    assert usmx.size(usmx.ones((2, 3, 4)), (0, -1)) == 8
+    assert usmx.size(usmx.ones((2, 3, 4)), 1) == 3

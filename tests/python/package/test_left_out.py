@@ -56,7 +56,8 @@ def test_each_need_is_what_some_device_has_and_another_lacks(what: str) -> None:
     processor = OTHER._replace(
         backend="opencl", is_host=True, lost_by_fork=False, keeps_binaries=True,
         takes_structs=True, groups_are_loops=True, copies_to_host_by_driver=False,
-        uses_host_memory=True, shows_device_memory=True, divides=True, dlpack=dict.fromkeys(OTHER.dlpack, 14),
+        uses_host_memory=True, shows_device_memory=True, divides=True,
+        dlpack=dict.fromkeys(OTHER.dlpack, 14),
     )  # fmt: skip
     assert has(what, processor)
     unknown = OTHER._replace(backend="hip", shows_device_memory=False)
