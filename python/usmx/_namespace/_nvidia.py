@@ -117,8 +117,8 @@ def _stacked(x: ndarray, shape: tuple[int, ...], dtype: Any) -> ndarray:
 def product(a: ndarray, b: ndarray, made: ndarray) -> bool:
     """``made = a @ b`` of matrices that broadcast; transposes are read where they are.
 
-    False if kernels do it: a library gains nothing where each element is one product, and cuBLAS 13.1
-    reads address 0 for some of complex128 (a column of 9 by a row of 18, on an H200).
+    False if kernels do it: a library gains nothing where each element is one product, and cuBLAS
+    13.1 reads address 0 for some of complex128 (a column of 9 by a row of 18, on an H200).
     """
     if a.shape[-1] == 1:
         return False

@@ -46,7 +46,9 @@ def notes_of(build: Callable[[], object]) -> tuple[str, list[str]]:
         (_text('usmx::printf("%g", x[0]);'), "printf", "USMX_PRINT("),
         (_text("x[threadIdx.x] = 1;"), "threadIdx", "usmx::global_id()"),
         pytest.param(  # CUDA's compilers know the name
-            _text("__syncthreads();"), "__syncthreads", "usmx.compat.cupy.RawKernel",
+            _text("__syncthreads();"),
+            "__syncthreads",
+            "usmx.compat.cupy.RawKernel",
             marks=needs("opencl"),
         ),
         (_whole("__global__ void f(float* x) {}"), "__global__", "USMX_KERNEL(1) name("),
