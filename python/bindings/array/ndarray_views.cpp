@@ -326,7 +326,8 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
       "Parameters\n----------\n"
       "axis1, axis2 : int\n    Negative ones count from the last axis.\n\n"
       "Returns\n-------\nndarray\n    A view.\n\n"
-      "Raises\n------\nnumpy.exceptions.AxisError\n    There is no such axis.",
+      "Raises\n------\n"
+      "IndexError, ValueError\n    There is no such axis: NumPy's AxisError, which is both.",
       nb::sig("def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> ndarray"));
   c.def_prop_ro(
       "T", [](nb::handle self) { return transpose(self, nb::none()); },

@@ -244,8 +244,8 @@ def size(a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> int:
 
     Raises
     ------
-    numpy.exceptions.AxisError
-        `a` has not such an axis.
+    IndexError, ValueError
+        `a` has not such an axis: NumPy's AxisError, which is both.
 
     Examples
     --------
