@@ -27,7 +27,7 @@ NO_DEVICE = "is about files and texts of the host, which the ordinary run reads 
 
 EXCLUDED = {
     "test_dpnp_computes.py": "dpnp computes by host functions of MKL, also on device memory",
-    "refusing_ten_thousand_times": (
+    "refusing_many_times": (
         "counts host memory, as in the ordinary run; here each repetition maps pages for ever"
     ),
     "test_simulated_device.py": "starts the simulated device itself, and the plain one too",
