@@ -91,5 +91,6 @@ def test_the_limit_is_set_and_given_back() -> None:
         assert usmx.program_memory()["limit"] == 5_000_000
         with pytest.raises(TypeError):
             usmx.set_program_memory(-1)
+        assert usmx.program_memory()["bytes"] <= 5_000_000
     finally:
         assert usmx.set_program_memory(before) == 5_000_000

@@ -39,38 +39,37 @@ def without_collector() -> Iterator[list[Any]]:
         gc.enable()
 
 
+def functions() -> Iterator[tuple[Path, ast.FunctionDef]]:
+    for path in sorted(Path(usmx.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                yield path, node
+
+
 def test_no_function_inside_of_another_calls_itself() -> None:
     """Its cell holds it, it holds its cell, and with them all that the other one has."""
-    found = []
-    for path in sorted(Path(usmx.__file__).parent.rglob("*.py")):
-        for outer in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(outer, ast.FunctionDef):
-                continue
-            for inner in ast.walk(outer):
-                if inner is outer or not isinstance(inner, ast.FunctionDef):
-                    continue
-                names = {n.id for n in ast.walk(inner) if isinstance(n, ast.Name)}
-                if inner.name in names:
-                    found.append(f"{path}:{inner.lineno}: {inner.name}")
+    found = [
+        f"{path}:{inner.lineno}: {inner.name}"
+        for path, outer in functions() for inner in ast.walk(outer)
+        if inner is not outer and isinstance(inner, ast.FunctionDef)
+        and inner.name in {n.id for n in ast.walk(inner) if isinstance(n, ast.Name)}
+    ]  # fmt: skip
     assert found == []
 
 
 def test_no_function_raises_an_error_that_it_has_a_name_for() -> None:
     """The error holds the frame, which holds the error, and with it all that callers have."""
     found = []
-    for path in sorted(Path(usmx.__file__).parent.rglob("*.py")):
-        for function in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(function, ast.FunctionDef):
-                continue
-            names = {
-                n.id for n in ast.walk(function)
-                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-            }  # fmt: skip
-            names |= {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
-            found += [
-                f"{path}:{n.lineno}: {n.exc.id}" for n in ast.walk(function)
-                if isinstance(n, ast.Raise) and isinstance(n.exc, ast.Name) and n.exc.id in names
-            ]  # fmt: skip
+    for path, function in functions():
+        names = {
+            n.id for n in ast.walk(function)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }  # fmt: skip
+        names |= {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
+        found += [
+            f"{path}:{n.lineno}: {n.exc.id}" for n in ast.walk(function)
+            if isinstance(n, ast.Raise) and isinstance(n.exc, ast.Name) and n.exc.id in names
+        ]  # fmt: skip
     assert found == []
 
 
