@@ -104,6 +104,9 @@ struct elementwise_kernel::state final : detail::callable_state<std::optional<st
       names_index |= detail::has_word(*part, "_ind");
       counts_in_c_order |= names_index || detail::has_word(*part, "i");
     }
+    for (const auto* part : {&operation, &text.loop_prep, &text.after_loop, &text.preamble}) {
+      has_atomics |= part->find("atomic") != std::string::npos;
+    }
     leaves_loop = detail::has_word(operation, "continue") || detail::has_word(operation, "break");
     for (const auto& p : signature.parameters) named_whole.push_back(names_whole(p));
   }
@@ -116,6 +119,8 @@ struct elementwise_kernel::state final : detail::callable_state<std::optional<st
   bool names_index = false;
   /// It ends by `continue` or `break`, as in a loop over the elements.
   bool leaves_loop = false;
+  /// It may use an element where others see it, in memory.
+  bool has_atomics = false;
   /// For each parameter, whether the texts name `_raw_x`: all of an array that is not raw.
   std::vector<bool> named_whole;
 
@@ -301,10 +306,12 @@ int elementwise_kernel::state::elements_of_an_item(const expression_call& c,
 
 bool elementwise_kernel::state::starts_at_multiples_of(std::size_t bytes, const expression_call& c,
                                                        const elementwise_plan& plan) const {
-  if (bytes == 0 || plan.size < 2) return false;
+  if (bytes == 0 || plan.size < 2 || has_atomics) return false;
   for (std::size_t k = 0; k < signature.parameters.size(); ++k) {
     if (plan.ways[k] == access::number) continue;
     if (plan.ways[k] != access::run) return false;
+    // Seen as a whole, an output has each element as soon as it is assigned.
+    if (named_whole[k] && k >= signature.input_count) return false;
     const array* a = c.array_at(k);
     if (!a) continue;
     const auto first =
@@ -347,7 +354,7 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
 
   const bool several = plan.elements > 1;
   loops_text places("_places", rank, plan.is_small ? ", uint32_t, int32_t" : ", uint64_t, int64_t");
-  std::string variables, stores, declared, passed, aligned;
+  std::string variables, stores, declared, passed;
   std::size_t strided = 0;
   list.scalar({"", "size"}, static_cast<std::uint64_t>(plan.size));
   if (plan.by_rows) {
@@ -397,7 +404,7 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
     }
     if (!list.writes()) continue;
 
-    std::string at = way == access::one ? "0" : several && !is_output ? "_in" : "_at";
+    std::string at = way == access::one ? "0" : several ? "_in" : "_at";
     if (way == access::strided && plan.by_rows) {
       at = format("_place.of[{}] + _column * {}", strided++, column);
       places.operand(steps);
@@ -407,10 +414,12 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
     }
     const dtype& own = a.elements().dtype();
     const std::string pointer = parameter_name{p.name, "data"}.text();
+    if (several) {
+      declared += format(", {}{}* {}", is_output ? "" : "const ", device_name(own), pointer);
+      passed += ", " + pointer;
+    }
     if (!is_output) {
       variables += "    " + detail::loaded_variable(p, as, own, at);
-      if (several) declared += format(", const {}* {}", device_name(own), pointer);
-      if (several) passed += ", " + pointer;
     } else if (own == as) {  // the element itself
       variables += format("    {}& {} = {}[{}];\n", device_name(as), p.name, pointer, at);
     } else {
@@ -419,19 +428,19 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
           detail::loaded_variable(p, as, own, at).substr(std::string_view("const ").size());
       stores += "    " + detail::stored_variable(p, own, at);
     }
-    if (several && is_output) {
-      aligned += format("  {0} = expression::aligned<{1}>({0});\n", pointer, plan.elements);
-    }
   }
   if (!list.writes()) return {};
 
+  // Of several elements each is a part of the kernel: a function of its own would be given them in
+  // local memory, one after the other, and would store them one by one.
+  const char* const inlined = several ? "__attribute__((always_inline)) " : "";
   // As wide as the device counts: of a narrower number no compiler sees that it goes on by one from
   // item to item, and single loads take four times as long.
   std::string begin = "  const uint64_t _at = global_id();\n  if (_at >= _size) return;\n", end;
   if (several) {
     begin = format(
-        "  const auto _one = [&](const uint64_t _at, [[maybe_unused]] const int64_t _in{}) {{\n",
-        declared);
+        "  const auto _one = [&]([[maybe_unused]] const uint64_t _at, const int64_t _in{}) {}{{\n",
+        declared, inlined);
     end = format("  }};\n  expression::each_several<{}>(_size, _one{});\n", plan.elements, passed);
   } else if (plan.by_rows) {
     begin =
@@ -450,15 +459,15 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
                             plan.made.shape().size(), index)
                    : std::string()) +
       "  {\n" + variables + statements("loop_prep", text.loop_prep) +
-      (leaves_loop ? "[&] { do {\n" : "[&] {\n") + statements("operation", operation) +
-      (leaves_loop ? "} while (false); }();\n" : "}();\n") +
+      (is_part ? format("[&]() {}", inlined) : "[&] ") + (leaves_loop ? "{ do {\n" : "{\n") +
+      statements("operation", operation) + (leaves_loop ? "} while (false); }();\n" : "}();\n") +
       statements("after_loop", text.after_loop) + stores + "  }\n";
   return format(
       "#include \"usmx/expression/elementwise.hpp\"\nusing namespace usmx;\n{}{}\n"
-      "USMX_KERNEL(1) {}({}) {{\n{}{}{}{}}}\n",
+      "USMX_KERNEL(1) {}({}) {{\n{}{}{}}}\n",
       placeholder_text(types),
       text.preamble.empty() ? "" : detail::marked("preamble", text.preamble) + "\n", kernel_name,
-      list.text(), aligned, begin, body, end);
+      list.text(), begin, body, end);
 }
 
 std::optional<sycl::event> elementwise_kernel::state::run(

@@ -73,6 +73,24 @@ def test_outputs_keep_what_is_not_assigned_and_can_be_read():
         np.testing.assert_array_equal(y.to_numpy(), wanted)
 
 
+def test_an_element_of_an_atomic_operation_is_in_memory(texts):
+    count = usmx.ElementwiseKernel("T x", "T y", "atomicAdd(&y, x)", "count")
+    x = some("int32", 100)
+    y = usmx.ones(100, "int32")
+    count(usmx.asarray(x), y)
+    np.testing.assert_array_equal(y.to_numpy(), x + 1)
+    assert "each_several" not in texts()[-1]
+
+
+def test_an_output_that_is_seen_as_a_whole_has_what_was_assigned():
+    twice = usmx.ElementwiseKernel("T x", "T y", "y = x; y = _raw_y[i] + x", "twice")
+    for size in SIZES:
+        x = some("float32", size)
+        y = usmx.asarray(np.full(size, 100, "float32"))
+        twice(usmx.asarray(x), y)
+        np.testing.assert_array_equal(y.to_numpy(), 2 * x)
+
+
 def test_an_output_can_be_an_input_and_overlap_one():
     step = usmx.ElementwiseKernel("T x, T y", "T z", "z = x + 2 * y", "step")
     for size in SIZES:

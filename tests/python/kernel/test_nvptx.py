@@ -272,6 +272,16 @@ def test_elementwise_kernels_load_and_store_vectors(tmp_path):
     assert ptx.count("st.global.v4") == 1
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_long_expressions_of_several_elements_are_no_calls(tmp_path, dtype):
+    """What an expression branches in is stored at once all the same, and not read before."""
+    text = text_for_cuda(f"usmx.sin(usmx.ones(4099, '{dtype}')).to_numpy()")
+    ptx = ptx_of(tmp_path, "sine", text)
+    assert "call" not in ptx
+    assert len(re.findall(r"ld\.global\.v[48]", ptx)) == 1
+    assert len(re.findall(r"st\.global\.v[48]", ptx)) == 1
+
+
 def test_rows_are_divided_once_for_a_group(tmp_path):
     text = text_for_cuda(
         "k = usmx.ElementwiseKernel('T x, T y', 'T z', 'z = x + 2 * y', 'rows');"
