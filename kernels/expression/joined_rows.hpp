@@ -82,6 +82,75 @@ template <int Items, int Lanes, int Rounds, class Row, class One>
   }
 }
 
+/// The elements of one row that an item keeps in registers: every `Lanes`th, `Blocks` of them in
+/// each of so many rounds, and with `Rest` up to so many more. An item without a row has the first
+/// of its group, and stores nothing.
+template <int Items, int Lanes, int Blocks, int Rounds, bool Rest>
+struct hand {
+  static constexpr int full = Rounds * Blocks, size = full + (Rest ? Blocks : 0);
+  int item, lane;
+  bool is_here;
+  int64_t slot, row, length;
+
+  hand(const range& rows, int64_t its_length)
+      : item(int(local_id())),
+        lane(item % Lanes),
+        is_here(rows.first + item / Lanes < rows.last),
+        slot(item / Lanes),
+        row(is_here ? rows.first + slot : rows.first),
+        length(its_length) {}
+
+  bool has(int k) const { return k < full || lane + k * Lanes < length; }
+  /// `one(column, k)` for each.
+  template <class One>
+  [[gnu::always_inline]] void each(const One& one) const {
+#pragma clang loop unroll(full)
+    for (int k = 0; k < size; ++k) {
+      if (has(k)) one(int64_t(lane + k * Lanes), k);
+    }
+  }
+  /// Joins what the map makes of them, as reduce::row_of_one_item does.
+  template <class Value, class Map, class Join>
+  [[gnu::always_inline]] Value value(const Map& map, const Join& join) const {
+    Value now;
+    if constexpr (Rounds > 0) {
+      Value blocks[Blocks];
+#pragma clang loop unroll(full)
+      for (int k = 0; k < full; ++k) {
+        const Value next = map(lane + k * Lanes, k);
+        blocks[k % Blocks] = k < Blocks ? next : join(blocks[k % Blocks], next);
+      }
+#pragma clang loop unroll(full)
+      for (int w = Blocks / 2; w > 0; w /= 2) {
+#pragma clang loop unroll(full)
+        for (int b = 0; b < w; ++b) blocks[b] = join(blocks[b], blocks[b + w]);
+      }
+      now = blocks[0];
+    }
+#pragma clang loop unroll(full)
+    for (int k = full; k < size; ++k) {
+      if (!has(k)) continue;
+      const Value next = map(lane + k * Lanes, k);
+      now = k == 0 ? next : join(now, next);
+    }
+    return now;
+  }
+};
+
+/// Joins the elements that items have in hand; `store(value, slot)` is seen by the items of the row
+/// when it returns.
+template <class Value, int Items, int Lanes, int Blocks, int Rounds, bool Rest, class Map,
+          class Join, class Store>
+[[gnu::always_inline]] inline void joined_in_hand(
+    const hand<Items, Lanes, Blocks, Rounds, Rest>& mine, Value (&values)[1][Items], const Map& map,
+    const Join& join, const Store& store) {
+  const int wide = Rounds == 0 && mine.length < Lanes ? int(mine.length) : Lanes;
+  const Value now = reduce::by_halves_in_hand<Items, Lanes>(
+      values[0], mine.template value<Value>(map, join), mine.item, wide, join);
+  if (mine.lane == 0) store(now, mine.slot);
+  reduce::wait_for(Lanes);
+}
+
 /// `one(where, row)` for each of the rows.
 template <int Items, class Row, class One>
 [[gnu::always_inline]] inline void each_row(const range& rows, const Row& row, const One& one) {

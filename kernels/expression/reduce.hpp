@@ -150,6 +150,50 @@ template <int Items, int Lanes, class Value, class Join>
   }
 }
 
+/// Waits for so many neighbours, as by_halves does.
+[[gnu::always_inline]] inline void wait_for(int count) {
+  if (count <= int(sub_group_max_size()))
+    vote_barrier();
+  else
+    group_barrier();
+}
+
+/// The same in the same order, returned to the first item. Each keeps its own value in a register,
+/// and the first 32 items join what the others have after one wait.
+template <int Items, int Lanes, class Value, class Join>
+[[gnu::always_inline]] inline Value by_halves_in_hand(Value (&values)[Items], Value now, int item,
+                                                      int wide, const Join& join) {
+  constexpr int few = Lanes < 32 ? Lanes : 32, parts = Lanes / few;
+  const int lane = item % Lanes;
+  if (lane < wide) values[item] = now;
+  wait_for(Lanes);
+  if constexpr (parts > 1) {
+    if (lane < few) {
+      Value of[parts];
+      of[0] = now;
+#pragma clang loop unroll(full)
+      for (int j = 1; j < parts; ++j) {
+        if (lane + j * few < wide) of[j] = values[item + j * few];
+      }
+#pragma clang loop unroll(full)
+      for (int w = parts / 2; w > 0; w /= 2) {
+#pragma clang loop unroll(full)
+        for (int j = 0; j < w; ++j) {
+          if (lane + (j + w) * few < wide) of[j] = join(of[j], of[j + w]);
+        }
+      }
+      values[item] = now = of[0];
+    }
+    wait_for(few);
+  }
+#pragma clang loop unroll(full)
+  for (int half = few / 2; half > 0; half /= 2) {
+    if (lane < half && lane + half < wide) values[item] = now = join(now, values[item + half]);
+    if (half > 1) wait_for(half);
+  }
+  return now;
+}
+
 /// So many items share a result of few elements: neighbours read neighbouring elements, and a group
 /// makes `Items / Lanes` results.
 template <int Items, int Lanes, int Blocks, class Value, class Kept, class Rows, class Map,

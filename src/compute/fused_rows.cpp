@@ -3,6 +3,7 @@
 #include "compute/fused_rows.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <new>
 #include <ranges>
 
@@ -182,11 +183,70 @@ std::string fused_rows::lines_for(std::vector<bool>&& needed, int level) const {
   return known_variables(level) + all;
 }
 
+std::vector<bool> fused_rows::needed_by(int stage) const {
+  std::vector<bool> needed(steps_.size());
+  if (stage == stages_) {
+    for (const std::size_t k : outputs_) needed[k] = !steps_[k].in_rows;
+    return needed;
+  }
+  for (const step& s : steps_) {
+    const bool joins = s.of->is_reduction() && s.level == stage + 1;
+    if (joins && s.elements.what == place::kind::step) needed[s.elements.number] = true;
+  }
+  return needed;
+}
+
+fused_rows::needs fused_rows::all_needs() const {
+  constexpr auto never = std::numeric_limits<std::size_t>::max();
+  needs all{{}, {}, std::vector<bool>(steps_.size()), {}};
+  all.inputs.resize(inputs_.size(), {never, 0});
+  std::vector<bool> known(steps_.size());
+  for (int number = 0; number <= stages_; ++number) {
+    const auto at = static_cast<std::size_t>(number);
+    const auto use = [&](const place& p) {
+      if (p.what != place::kind::input || inputs_[p.number].in_rows) return;
+      auto& [first, last] = all.inputs[p.number];
+      first = std::min(first, at);
+      last = at;
+    };
+    for (const step& s : steps_) {
+      if (s.of->is_reduction() && s.level == number + 1) use(s.elements);
+    }
+    std::vector<bool> needed = needed_by(number), computed(steps_.size()), taken(steps_.size());
+    for (std::size_t k = steps_.size(); k-- > 0;) {
+      if (!needed[k] || steps_[k].in_rows) continue;
+      if (known[k]) {
+        taken[k] = all.kept[k] = true;
+        continue;
+      }
+      computed[k] = known[k] = true;
+      const auto& s = form_.at(k);
+      for (const place& p : std::span(s.from).first(s.count)) {
+        use(p);
+        if (p.what == place::kind::step) needed[p.number] = true;
+      }
+    }
+    all.computed.push_back(std::move(computed));
+    all.taken.push_back(std::move(taken));
+  }
+  return all;
+}
+
+std::string fused_rows::lines_in_hand(const needs& all, std::size_t stage) const {
+  std::string lines = known_variables(static_cast<int>(stage));
+  for (std::size_t k = 0; k < steps_.size(); ++k) {
+    if (all.taken[stage][k]) lines += format("    const auto v{0} = _v{0}[_k];\n", k);
+    if (!all.computed[stage][k]) continue;
+    lines += "    " + form_.line(k);
+    if (all.kept[k]) lines += format("    _v{0}[_k] = v{0};\n", k);
+  }
+  return lines;
+}
+
 row_text::stage fused_rows::stage(int number, std::string& preamble) const {
   row_text::stage made;
   made.value_type = format("joined{}", number);
   std::string members, values, both;
-  std::vector<bool> needed(steps_.size());
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     const step& s = steps_[k];
     if (!s.of->is_reduction() || s.level != number + 1) continue;
@@ -204,10 +264,9 @@ row_text::stage fused_rows::stage(int number, std::string& preamble) const {
     both += format("{0}join{1}(a.r{1}, b.r{1})", comma, k);
     made.declared += format("  local<{}[_slots]> _kept{};\n", device_name(how.result), k);
     made.stores += format("    _kept{0}[_slot] = end{0}(a.r{0}, n);\n", k);
-    if (s.elements.what == place::kind::step) needed[s.elements.number] = true;
   }
   preamble += format("struct {} {{\n{}}};\n", made.value_type, members);
-  made.lines = lines_for(std::move(needed), number);
+  made.lines = lines_for(needed_by(number), number);
   made.value = format("{}{{{}}}", made.value_type, values);
   made.join = format("{}{{{}}}", made.value_type, both);
   return made;
@@ -236,18 +295,25 @@ row_text fused_rows::text() const {
     }
     made.known.push_back(std::move(lines));
   }
-  std::vector<bool> needed(steps_.size());
   std::string stores;
   for (std::size_t o = 0; o < outputs_.size(); ++o) {
     const std::size_t k = outputs_[o];
     if (steps_[k].in_rows) {
       made.row_lines += format("    o{} = v{};\n", o, k);
     } else {
-      needed[k] = true;
       stores += format("    o{} = v{};\n", o, k);
     }
   }
-  made.lines = lines_for(std::move(needed), stages_) + stores;
+  made.lines = lines_for(needed_by(stages_), stages_) + stores;
+  needs all = all_needs();
+  for (std::size_t k = 0; k < made.stages.size(); ++k) {
+    made.stages[k].lines_in_hand = lines_in_hand(all, k);
+  }
+  made.lines_in_hand = lines_in_hand(all, made.stages.size()) + stores;
+  for (std::size_t k = 0; k < steps_.size(); ++k) {
+    if (all.kept[k]) made.kept.push_back({steps_[k].of->dtype(), format("v{}", k)});
+  }
+  made.used = std::move(all.inputs);
   if (!made.row_lines.empty()) made.row_lines = known_variables(stages_) + made.row_lines;
   return made;
 }

@@ -60,8 +60,18 @@ class fused_rows {
 
   row_text text() const;
   row_text::stage stage(int number, std::string& preamble) const;
+  /// The steps of elements that a stage joins, or that are stored at the end.
+  std::vector<bool> needed_by(int stage) const;
   /// The lines of elements that some steps need, after those that are known of a row.
   std::string lines_for(std::vector<bool>&& needed, int level) const;
+  /// What elements need in each stage and at the end, and so which of it earlier stages have.
+  struct needs {
+    std::vector<std::vector<bool>> computed, taken;  // steps
+    std::vector<bool> kept;
+    std::vector<row_text::stages_of_input> inputs;
+  };
+  needs all_needs() const;
+  std::string lines_in_hand(const needs& all, std::size_t stage) const;
   /// Variables for what is known of a row.
   std::string known_variables(int level) const;
   void run();

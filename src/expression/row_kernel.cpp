@@ -40,13 +40,29 @@ constexpr std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1)
 struct row_work {
   std::int64_t rows_a_group;
   int lanes;  ///< items that share a row
+  /// Of elements that an item keeps in registers: so many rounds, and whether there are more.
+  std::int64_t rounds;
+  bool rest;
+  bool in_hand = false;
 
   row_work(const row_form& form, const row_shape& shape)
       : rows_a_group(std::clamp<std::int64_t>(elements_of_group / shape.length, 1, form.most_rows)),
-        lanes(lanes_of_row(form.shape, shape.rows(), shape.length)) {
+        lanes(lanes_of_row(form.shape, shape.rows(), shape.length)),
+        rounds(shape.length / (lanes * form.shape.along_blocks)),
+        rest(shape.length % (lanes * form.shape.along_blocks) != 0) {
     if (lanes < form.shape.along_items) rows_a_group = form.shape.along_items / lanes;
   }
+
+  /// Of each input and variable that is kept.
+  std::size_t elements_in_hand(const row_form& form) const {
+    return static_cast<std::size_t>((rounds + (rest ? 1 : 0)) * form.shape.along_blocks);
+  }
 };
+
+/// What an item keeps in registers at most: with a quarter of those that it can have, groups fill a
+/// core. The rounds are unrolled, and a program is compiled for each number of them.
+constexpr std::size_t most_bytes_in_hand = 256;
+constexpr std::int64_t most_rounds_in_hand = 4;
 
 }  // namespace
 
@@ -63,6 +79,10 @@ struct row_kernel::state : expression_state {
 
   std::string bind(parameter_list& list, const expression_call& c, const expression_types& types,
                    const row_shape& shape, const loops& visited, const row_work& work) const;
+  /// Whether an input of elements is needed by several stages.
+  bool is_kept(std::size_t j) const { return text.used[j].first < text.used[j].last; }
+  bool fits_in_hand(const row_form& form, const row_work& work,
+                    const expression_types& types) const;
 };
 
 std::int64_t row_shape::rows() const noexcept {
@@ -86,6 +106,16 @@ bool row_kernel::joins(const sycl::queue& queue, std::ptrdiff_t reductions) {
   return reductions <= form_of(queue).most_joined;
 }
 
+bool row_kernel::state::fits_in_hand(const row_form& form, const row_work& work,
+                                     const expression_types& types) const {
+  std::size_t bytes = 0;
+  for (std::size_t j = 0; j < in_rows.size(); ++j) {
+    if (!in_rows[j] && is_kept(j)) bytes += types.inputs[j].itemsize();
+  }
+  for (const auto& v : text.kept) bytes += v.type.itemsize();
+  return work.elements_in_hand(form) * bytes <= most_bytes_in_hand;
+}
+
 std::string row_kernel::state::bind(parameter_list& list, const expression_call& c,
                                     const expression_types& types, const row_shape& shape,
                                     const loops& visited, const row_work& work) const {
@@ -98,7 +128,11 @@ std::string row_kernel::state::bind(parameter_list& list, const expression_call&
     list.scalar({"", "kept_length", static_cast<int>(d)}, visited.lengths[d]);
     begin.length({"", "kept_length", static_cast<int>(d)});
   }
-  std::string members, of_row, of_element, stored, stored_of_row;
+  std::string members, of_row, stored, stored_of_row, declared_in_hand;
+  const std::size_t end = text.stages.size();
+  /// What comes before the lines of each stage and of the end; what is loaded before all of a
+  /// stage.
+  std::vector<std::string> of_element(end + 1), loaded(end + 1);
   std::size_t place = 0;
   for (std::size_t j = 0; j < c.in().size(); ++j) {
     const auto& p = signature.parameters[j];
@@ -122,8 +156,19 @@ std::string row_kernel::state::bind(parameter_list& list, const expression_call&
         members += format("    {} {};\n", device_name(as), p.name);
         of_row += format("    {{\n    {}    _at.{} = {};\n    }}\n",
                          loaded_variable(p, as, own, at), p.name, p.name);
+      } else if (work.in_hand && is_kept(j)) {
+        const auto [first, last] = text.used[j];
+        declared_in_hand += format("  {} _{}[_mine.size];\n", device_name(as), p.name);
+        loaded[first] += format("    {{\n    {}    _{}[_k] = {};\n    }}\n",
+                                loaded_variable(p, as, own, at + " + _i"), p.name, p.name);
+        for (std::size_t k = first; k <= last; ++k) {
+          of_element[k] +=
+              format("    [[maybe_unused]] const {0} {1} = _{1}[_k];\n", device_name(as), p.name);
+        }
       } else {
-        of_element += "    [[maybe_unused]] " + loaded_variable(p, as, own, at + " + _i");
+        for (std::string& lines : of_element) {
+          lines += "    [[maybe_unused]] " + loaded_variable(p, as, own, at + " + _i");
+        }
       }
     }
     ++place;
@@ -156,24 +201,19 @@ std::string row_kernel::state::bind(parameter_list& list, const expression_call&
         "    _known _at;\n    _at._begin = _begin.at(_row);\n{}{}    return _at;\n  }};\n",
         stage, of_row, text.known[stage]);
   };
-  for (std::size_t k = 0; k < text.stages.size(); ++k) {
+  for (std::size_t k = 0; k < end; ++k) {
     const auto& s = text.stages[k];
     out += s.declared + format("  local<expression::reduce::tile<{}, {}, {}>> _tile{};\n",
                                s.value_type, d.along_items, most_rows, k);
   }
-  for (std::size_t k = 0; k < text.stages.size(); ++k) {
+  /// What a stage is made of, after its map.
+  const auto joins = [&](std::size_t k) {
     const auto& s = text.stages[k];
-    out += row(k);
-    out += format(
-        "  const auto _map{0} = [&](const _known& _at, int64_t _i, int64_t) {{\n{1}{2}"
-        "    return {3};\n  }};\n"
-        "  const auto _join{0} = [](const {4}& a, const {4}& b) {{ return {5}; }};\n"
-        "  const auto _store{0} = [&](const {4}& a, int64_t _slot) {{\n{6}  }};\n"
-        "  expression::rows::joined<{7}, {8}, {9}>(\n"
-        "      _rows_here, _length, _tile{0}.get(), _row{0}, _map{0}, _join{0}, _store{0});\n",
-        k, of_element, s.lines, s.value, s.value_type, s.join, s.stores, d.along_items, work.lanes,
-        d.along_blocks);
-  }
+    return format(
+        "  const auto _join{0} = [](const {1}& a, const {1}& b) {{ return {2}; }};\n"
+        "  const auto _store{0} = [&](const {1}& a, int64_t _slot) {{\n{3}  }};\n",
+        k, s.value_type, s.join, s.stores);
+  };
   const auto types_of = [&](bool of_rows) {
     std::string variables;
     for (std::size_t o = 0; o < c.outputs(); ++o) {
@@ -183,20 +223,68 @@ std::string row_kernel::state::bind(parameter_list& list, const expression_call&
     }
     return variables;
   };
-  out += row(text.stages.size());
-  const std::size_t last = text.stages.size();
-  if (!stored.empty()) {
-    out += format(
-        "  expression::rows::each_element<{}, {}, {}>(_rows_here, _length, _row{},\n"
-        "      [&](const _known& _at, int64_t _row, int64_t _i) {{\n{}{}{}{}  }});\n",
-        d.along_items, work.lanes, most_rows > 1 ? 1 : 4, last, of_element, types_of(false),
-        text.lines, stored);
+  if (work.in_hand) {
+    out +=
+        format("  const expression::rows::hand<{}, {}, {}, {}, {}> _mine(_rows_here, _length);\n",
+               d.along_items, work.lanes, d.along_blocks, work.rounds, work.rest);
+    for (const auto& v : text.kept) {
+      declared_in_hand += format("  {} _{}[_mine.size];\n", device_name(v.type), v.name);
+    }
+    out += declared_in_hand;
+    // Each is a part of the kernel: a function would have the elements in memory.
+    constexpr std::string_view inlined = "__attribute__((always_inline))";
+    const auto stage = [&](std::size_t k) {
+      out += row(k) + format("  const _known _at{0} = _row{0}(_mine.row, _mine.slot);\n", k);
+      if (loaded[k].empty()) return;
+      out += format(
+          "  _mine.each([&](int64_t _i, int _k) {} {{\n    const _known& _at = _at{};\n{}  }});\n",
+          inlined, k, loaded[k]);
+    };
+    for (std::size_t k = 0; k < end; ++k) {
+      const auto& s = text.stages[k];
+      stage(k);
+      out += format(
+          "  const auto _map{0} = [&]([[maybe_unused]] int64_t _i, [[maybe_unused]] int _k) {1} "
+          "{{\n"
+          "    [[maybe_unused]] const _known& _at = _at{0};\n{2}{3}    return {4};\n  }};\n{5}"
+          "  expression::rows::joined_in_hand<{6}>(_mine, _tile{0}.get(), _map{0}, _join{0}, "
+          "_store{0});\n",
+          k, inlined, of_element[k], s.lines_in_hand, s.value, joins(k), s.value_type);
+    }
+    stage(end);
+    if (!stored.empty()) {
+      out += format(
+          "  const int64_t _row = _mine.row;\n"
+          "  if (_mine.is_here) _mine.each([&](int64_t _i, [[maybe_unused]] int _k) {} {{\n"
+          "    [[maybe_unused]] const _known& _at = _at{};\n{}{}{}{}  }});\n",
+          inlined, end, of_element[end], types_of(false), text.lines_in_hand, stored);
+    }
+    if (!stored_of_row.empty()) out += "  group_barrier();\n";
+  } else {
+    for (std::size_t k = 0; k < end; ++k) {
+      const auto& s = text.stages[k];
+      out += row(k);
+      out += format(
+          "  const auto _map{0} = [&](const _known& _at, int64_t _i, int64_t) {{\n{1}{2}"
+          "    return {3};\n  }};\n{4}"
+          "  expression::rows::joined<{5}, {6}, {7}>(\n"
+          "      _rows_here, _length, _tile{0}.get(), _row{0}, _map{0}, _join{0}, _store{0});\n",
+          k, of_element[k], s.lines, s.value, joins(k), d.along_items, work.lanes, d.along_blocks);
+    }
+    out += row(end);
+    if (!stored.empty()) {
+      out += format(
+          "  expression::rows::each_element<{}, {}, {}>(_rows_here, _length, _row{},\n"
+          "      [&](const _known& _at, int64_t _row, int64_t _i) {{\n{}{}{}{}  }});\n",
+          d.along_items, work.lanes, most_rows > 1 ? 1 : 4, end, of_element[end], types_of(false),
+          text.lines, stored);
+    }
   }
   if (!stored_of_row.empty()) {
     out += format(
         "  expression::rows::each_row<{}>(_rows_here, _row{},\n"
         "      [&](const _known& _at, int64_t _row) {{\n{}{}{}  }});\n",
-        d.along_items, last, types_of(true), text.row_lines, stored_of_row);
+        d.along_items, end, types_of(true), text.row_lines, stored_of_row);
   }
   return out + "}\n";
 }
@@ -223,10 +311,13 @@ void row_kernel::submit(const sycl::queue& queue, std::span<const operand> in,
   const std::vector<std::span<const std::int64_t>> spans(steps.begin(), steps.end());
   const loops visited = make_loops(lengths, spans, loop_order::c);
   const row_form form = form_of(queue);
-  const row_work work(form, shape);
-  const std::string key =
+  row_work work(form, shape);
+  std::string key =
       format("{}{}{}{}", c.type_key(), visited.rank(), form.most_rows > 1 ? 'l' : 'g', work.lanes);
+  const bool are_few = form.most_rows == 1 && work.rounds <= most_rounds_in_hand;
+  if (are_few) key += format("h{}{}", work.rounds, work.rest ? '+' : '.');
   const expression_types& types = c.find(key).known;
+  work.in_hand = are_few && state_->fits_in_hand(form, work, types);
   c.launch_groups(
       key, over(shape.rows(), work.rows_a_group), form.shape.along_items, true,
       [&](parameter_list& list) { return state_->bind(list, c, types, shape, visited, work); });

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "usmx/dtype.hpp"
 #include "usmx/expression.hpp"
 
 namespace usmx::detail {
@@ -22,6 +23,8 @@ struct row_text {
     std::string value_type;
     /// Statements, and the value of an element.
     std::string lines, value;
+    /// The same where items keep what they have of a row: `_k` is the number of an element there.
+    std::string lines_in_hand;
     /// A value of `a` and `b`.
     std::string join;
     /// Local memory for what comes out of `_slots` rows, and statements that store it at `_slot`
@@ -37,6 +40,21 @@ struct row_text {
   std::vector<stage> stages;
   /// At the end, for each element and for each row; empty if there is nothing to store.
   std::string lines, row_lines;
+
+  /// The lines where items keep what they have of a row. Variables that a later stage has from an
+  /// earlier one are elements `_k` of arrays with an underscore before their names.
+  std::string lines_in_hand;
+  struct kept_variable {
+    dtype type;
+    std::string name;
+  };
+  std::vector<kept_variable> kept;
+  /// The first stage and the last that each input of elements is needed for; the end comes after
+  /// all stages.
+  struct stages_of_input {
+    std::size_t first, last;
+  };
+  std::vector<stages_of_input> used;
 };
 
 /// The rows of a call.

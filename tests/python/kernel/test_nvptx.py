@@ -282,6 +282,24 @@ def test_long_expressions_of_several_elements_are_no_calls(tmp_path, dtype):
     assert len(re.findall(r"st\.global\.v[48]", ptx)) == 1
 
 
+@pytest.mark.parametrize(
+    ("shape", "elements", "barriers"),
+    [((2048, 128), 4, 0), ((2048, 512), 16, 0), ((64, 1000), 4, 4), ((64, 4096), 16, 4)],
+)
+def test_items_keep_the_elements_of_short_rows(tmp_path, shape, elements, barriers):
+    """Each is loaded once, each exponential computed once, and few items wait for others."""
+    text = text_for_cuda(
+        f"x = usmx.ones({shape}, 'float32'); softmax = lambda x: (e := usmx.exp(x - usmx.max(x, "
+        "axis=1, keepdims=True))) / usmx.sum(e, axis=1, keepdims=True); softmax(x).to_numpy()"
+    )
+    ptx = ptx_of(tmp_path, "softmax", text)
+    assert len(re.findall(r"ld\.global", ptx)) == elements
+    assert ptx.count("ex2.approx") == elements
+    assert len(re.findall(r"st\.global", ptx)) == elements
+    assert len(re.findall(r"\bbar\.sync|barrier\.sync", ptx)) == barriers
+    assert ".local .align" not in ptx
+
+
 def test_rows_are_divided_once_for_a_group(tmp_path):
     text = text_for_cuda(
         "k = usmx.ElementwiseKernel('T x, T y', 'T z', 'z = x + 2 * y', 'rows');"
