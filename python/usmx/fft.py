@@ -63,6 +63,14 @@ def _along(kind: str, x: ndarray, n: int, axis: int, norm: str) -> ndarray:
 
 
 def _of_one_axis(kind: str, a: ndarray, n: Any, axis: Any, norm: str | None) -> ndarray:
+    if n is None and norm == "backward" and kind != "irfft":
+        made: ndarray | None = _usmx._Nvidia.transform_plainly(
+            a, axis, kind == "rfft", kind == "ifft"
+        )
+        if made is not None:
+            if kind == "ifft":
+                made *= made.dtype.type(1 / a.shape[-1])
+            return made
     place = to_axis(axis, a.ndim)
     return _along(kind, a, _length(n, a.shape[place]), place, _norm(norm))
 

@@ -105,6 +105,7 @@ enum class library : int { blas, solver, transforms };
 /// Loads a library from the first of the files that has all functions. Returns why none does; empty
 /// if it is there. Asks once for each library, and again after a failure.
 std::string load(library which, const std::vector<std::string>& files);
+bool is_loaded(library which) noexcept;
 /// What was loaded. Throws std::logic_error before.
 const blas_functions& blas();
 const solver_functions& solver();

@@ -169,6 +169,12 @@ std::string load(library which, const std::vector<std::string>& files) {
   throw std::invalid_argument("which: no such library of NVIDIA's");
 }
 
+bool is_loaded(library which) noexcept {
+  return which == library::blas     ? loaded_blas != nullptr
+         : which == library::solver ? loaded_solver != nullptr
+                                    : loaded_transforms != nullptr;
+}
+
 const blas_functions& blas() { return loaded(loaded_blas, "cuBLAS"); }
 const solver_functions& solver() { return loaded(loaded_solver, "cuSOLVER"); }
 const transform_functions& transforms() { return loaded(loaded_transforms, "cuFFT"); }

@@ -3,6 +3,7 @@
 #include "nvidia/nvidia.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <complex>
 #include <cstddef>
 #include <initializer_list>
@@ -14,12 +15,15 @@
 #include "core/format.hpp"
 #include "nvidia/functions.hpp"
 #include "nvidia/stream.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/native_command.hpp"
 #include "usmx/promotion.hpp"
 #include "usmx/submission.hpp"
 
 namespace usmx::detail::nvidia {
 namespace {
+
+std::atomic<bool> is_everywhere = false;
 
 /// What would otherwise end in memory of others.
 void require(bool holds, const char* what) {
@@ -223,7 +227,25 @@ scalars scalars_of(const dtype& type, bool reduced) {
 
 }  // namespace
 
+bool computes(library which, const sycl::queue& queue) {
+  return is_loaded(which) && (is_everywhere || backend_of(queue).api == driver_api::cuda);
+}
+void compute_everywhere(bool everywhere) noexcept { is_everywhere = everywhere; }
+
 bool is_read(const array& a) { return stacked_of(a).has_value(); }
+
+bool multiplies(const array& a, const array& b, const array& made) {
+  const dtype& type = made.elements().dtype();
+  if (!data_type_of(type) || a.elements().dtype() != type || b.elements().dtype() != type) {
+    return false;
+  }
+  const std::int64_t n = length(made, 2), m = length(made, 1);
+  const auto left = stacked_of(a), right = stacked_of(b);
+  const auto fits = [count = made.size() / (n * m)](const std::optional<stacked>& x) {
+    return x && (x->count == 1 || x->count == count);
+  };
+  return length(a, 1) > 1 && fits(left) && fits(right);
+}
 
 void multiply(const array& a, const array& b, const array& made, bool reduced) {
   const dtype& type = made.elements().dtype();
@@ -505,6 +527,14 @@ void svd(const array& a, const array& values, const array* u, const array* vh, c
 }
 
 // --- transforms ----------------------------------------------------------------------------------
+
+bool transforms_lines(const array& from, bool are_real) {
+  const auto type = data_type_of(from.elements().dtype());
+  const bool is_taken = are_real ? type == data_type::f32 || type == data_type::f64
+                                 : type == data_type::c64 || type == data_type::c128;
+  return is_taken && from.rank() > 0 && from.size() > 0 &&
+         from.elements().layout().is_c_contiguous();
+}
 
 void transform(const array& from, const array& to, std::int64_t n, std::int64_t inner,
                bool is_inverse) {

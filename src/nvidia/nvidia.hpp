@@ -9,14 +9,25 @@
 
 #include <cstdint>
 
+#include <sycl/queue.hpp>
+
+#include "nvidia/functions.hpp"
 #include "usmx/array.hpp"
 
 namespace usmx::detail::nvidia {
+
+/// Whether a library was loaded that computes on the device of a queue.
+bool computes(library which, const sycl::queue& queue);
+/// For tests, which load stand-ins: also on devices that are not CUDA's.
+void compute_everywhere(bool everywhere) noexcept;
 
 /// Whether `multiply` reads the matrices of an array where they are: rows or columns are
 /// contiguous, and there is one distance between the matrices.
 bool is_read(const array& a);
 
+/// Whether `multiply` takes the three as they are, and gains by it: where each element is one
+/// product, kernels compute them.
+bool multiplies(const array& a, const array& b, const array& made);
 /// `made = a @ b` of matrices that `is_read` is true of, each in a stack like `made` or alone. All
 /// have the type of `made`, which is contiguous: float16, bfloat16, float32, float64 or complex.
 /// With `reduced`, float32 is multiplied with the 10 binary digits of TF32.
@@ -49,6 +60,8 @@ void eigh(const array& a, const array& values, const array& failed, bool vectors
 void svd(const array& a, const array& values, const array* u, const array* vh, const array& failed,
          bool by_rotations);
 
+/// Whether `transform` takes lines along the last axis of an array as they are, real or complex.
+bool transforms_lines(const array& from, bool are_real);
 /// Transforms of n numbers each, which stand `inner` numbers apart; not scaled. Complex numbers to
 /// complex ones, real ones to the first half of complex ones, or back from these.
 void transform(const array& from, const array& to, std::int64_t n, std::int64_t inner,

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "array/ndarray.hpp"
 #include "compute/operate.hpp"
+#include "compute/plain_libraries.hpp"
 #include "core/format.hpp"
 #include "protocols/protocols.hpp"
 #include "support/slot_errors.hpp"
@@ -141,6 +143,17 @@ PyObject* product_by(const char* function, PyObject* left, PyObject* right) noex
 }
 /// `usmx.matmul`; NotImplemented if the other side is not an array.
 PyObject* matrix_multiply(PyObject* left, PyObject* right) noexcept {
+  // Of arrays of one kind the result has that kind, and there is nothing to convert.
+  if (is_ready<ndarray>(left) && is_ready<ndarray>(right) &&
+      nb::inst_ptr<ndarray>(left)->kind() == nb::inst_ptr<ndarray>(right)->kind()) {
+    return answered([&]() -> PyObject* {
+      try {
+        return product_of(left, right).release().ptr();
+      } catch (const std::invalid_argument&) {  // Python says what is wrong
+      }
+      return product_by("matmul_operator", left, right);
+    });
+  }
   return product_by("matmul_operator", left, right);
 }
 PyObject* matrix_multiply_in_place(PyObject* self, PyObject* other) noexcept {

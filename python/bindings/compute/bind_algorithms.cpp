@@ -15,13 +15,18 @@
 #include "array/ndarray.hpp"
 #include "compute/operate.hpp"
 #include "compute/plain_axis.hpp"
+#include "compute/plain_libraries.hpp"
 #include "compute/small_arrays.hpp"
 #include "memory/memory.hpp"
+#include "nvidia/nvidia.hpp"
 #include "support/error_text.hpp"
 #include "support/gil.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
+
+namespace nvidia = detail::nvidia;
+
 namespace {
 
 nb::object wrapped(std::optional<array> made) {
@@ -106,7 +111,15 @@ operation_operands operands_of(nb::handle x1, nb::handle x2) {
   return operands;
 }
 
-nb::object matmul(nb::handle x1, nb::handle x2) {
+nb::object vecdot(nb::handle x1, nb::handle x2, int axis) {
+  const operation_operands operands = operands_of(x1, x2);
+  return wrap_deferred(
+      detail::vector_product(operands.queue(), operands.all[0], operands.all[1], axis));
+}
+
+}  // namespace
+
+nb::object product_of(nb::handle x1, nb::handle x2) {
   const operation_operands operands = operands_of(x1, x2);
   const detail::matrix_product how(operands.all[0], operands.all[1]);
   if (!how.in_tiles) {
@@ -117,6 +130,11 @@ nb::object matmul(nb::handle x1, nb::handle x2) {
   const nb::object made = wrap_array(detail::empty_product(a, b, how));
   const array& to = value_of(made);
   if (to.size() == 0 || how.length == 0) return made;
+  if (nvidia_computes(nvidia::library::blas, to.queue()) && nvidia::multiplies(a, b, to)) {
+    const gil_released release;
+    nvidia::multiply(a, b, to, false);
+    return made;
+  }
   const nb::object by_library = nb::module_::import_("usmx._namespace._libraries").attr("product");
   if (!nb::cast<bool>(by_library(x1, x2, made, how.work()))) {
     const gil_released release;
@@ -124,14 +142,6 @@ nb::object matmul(nb::handle x1, nb::handle x2) {
   }
   return made;
 }
-
-nb::object vecdot(nb::handle x1, nb::handle x2, int axis) {
-  const operation_operands operands = operands_of(x1, x2);
-  return wrap_deferred(
-      detail::vector_product(operands.queue(), operands.all[0], operands.all[1], axis));
-}
-
-}  // namespace
 
 void bind_algorithms(nb::module_& m) {
   m.def("_sort", sort, nb::arg("x").none(), nb::arg("axis").none(), nb::arg("descending"),
@@ -155,7 +165,7 @@ void bind_algorithms(nb::module_& m) {
         nb::sig("def _select(x: object, kth: Sequence[int], axis: object, what: str) -> ndarray"),
         "The lines of an axis with some places in order ('values'), where their elements were "
         "('places'), or the elements at these places alone ('kth').");
-  m.def("_matmul", matmul, nb::arg("x1"), nb::arg("x2"),
+  m.def("_matmul", product_of, nb::arg("x1"), nb::arg("x2"),
         nb::sig("def _matmul(x1: ndarray, x2: ndarray) -> ndarray"), "See `usmx.matmul`.");
   m.def("_vecdot", vecdot, nb::arg("x1"), nb::arg("x2"), nb::arg("axis"),
         nb::sig("def _vecdot(x1: ndarray, x2: ndarray, axis: int) -> ndarray"),

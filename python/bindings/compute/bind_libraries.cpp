@@ -1,9 +1,12 @@
 // Vendors' libraries for the package, which checks shapes and types before it calls them: NVIDIA's
 // and oneMKL.
 // SPDX-License-Identifier: Apache-2.0
+#include <complex>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <nanobind/stl/string.h>
@@ -11,12 +14,14 @@
 
 #include "algorithm/fourier.hpp"
 #include "array/ndarray.hpp"
+#include "compute/plain_libraries.hpp"
 #include "nvidia/functions.hpp"
 #include "nvidia/nvidia.hpp"
 #include "onemkl/onemkl.hpp"
 #include "support/bindings.hpp"
 #include "support/gil.hpp"
 #include "support/text.hpp"
+#include "usmx/placement.hpp"
 
 namespace usmx::python {
 
@@ -86,11 +91,56 @@ nb::object transform(nb::handle kind, nb::handle x, std::int64_t n, int axis, nb
   return wrap_array(std::move(made));
 }
 
+/// The transform of each line along the last axis by NVIDIA's library, where nothing has to be
+/// copied or cast; otherwise None.
+nb::object transform_plainly(nb::handle x, nb::handle axis, bool are_real, bool inverse) {
+  if (!is_ready<ndarray>(x.ptr())) return nb::none();
+  const ndarray& given = self_of<ndarray>(x);
+  if (!nvidia_computes(nvidia::library::transforms, given.queue())) return nb::none();
+  const array a = value_of(x);
+  if (!nvidia::transforms_lines(a, are_real)) return nb::none();
+  int overflow = 0;
+  const long place = PyLong_CheckExact(axis.ptr()) ? PyLong_AsLongAndOverflow(axis.ptr(), &overflow)
+                                                   : std::numeric_limits<long>::max();
+  if (overflow != 0 || (place != -1 && place != a.rank() - 1)) return nb::none();
+  const std::int64_t n = a.extent(a.rank() - 1);
+  extents shape(a.shape());
+  if (are_real) shape[shape.size() - 1] = n / 2 + 1;
+  const dtype& own = a.elements().dtype();
+  const dtype type = !are_real                    ? own
+                     : own == dtype::of<double>() ? dtype::of<std::complex<double>>()
+                                                  : dtype::of<std::complex<float>>();
+  joint_kind kinds;
+  kinds.add(a);
+  array made;
+  {
+    const gil_released release;
+    made = array::empty(a.queue(), shape.span(), type, kinds.result(a.queue()));
+    nvidia::transform(a, made, n, 1, inverse);
+  }
+  return wrap_array(std::move(made));
+}
+
 /// Their state is the process's: what was loaded.
 struct nvidia_libraries {};
 struct onemkl_library {};
 
 }  // namespace
+
+bool nvidia_computes(nvidia::library which, const sycl::queue& queue) {
+  if (!nvidia::computes(which, queue)) return false;
+  // For the life of the process, as modules are. Not made by the initialisation of a static, under
+  // whose lock an import would let others have the GIL.
+  static PyObject *choice = nullptr, *by_device = nullptr;
+  if (choice == nullptr) {
+    const nb::module_ table = nb::module_::import_("usmx._namespace._libraries");
+    by_device = nb::object(table.attr("_BY_DEVICE")).release().ptr();
+    choice = nb::object(table.attr("_choice")).release().ptr();
+  }
+  PyObject* now = nullptr;
+  if (PyContextVar_Get(choice, nullptr, &now) != 0) nb::raise_python_error();
+  return nb::steal(now).is(by_device);
+}
 
 void bind_libraries(nb::module_& m) {
   const auto x = nb::arg("x"), made = nb::arg("made"), values = nb::arg("values"),
@@ -107,6 +157,14 @@ void bind_libraries(nb::module_& m) {
           "Loads cuBLAS (0), cuSOLVER (1) or cuFFT (2); why it could not, or an empty string.")
       .def_static(
           "is_read", [](nb::handle a) { return nvidia::is_read(value_of(a)); }, x)
+      .def_static("compute_everywhere", nvidia::compute_everywhere, nb::arg("everywhere"),
+                  "For tests: also on devices that are not CUDA's.")
+      .def_static("transform_plainly", transform_plainly, x, nb::arg("axis"), nb::arg("are_real"),
+                  inverse,
+                  nb::sig("def transform_plainly(x: object, axis: object, are_real: bool, inverse: "
+                          "bool) -> ndarray | None"),
+                  "The transform of the lines along the last axis, if it is asked for and nothing "
+                  "has to be\ncopied or chosen; not scaled.")
       .def_static("multiply", of_objects(nvidia::multiply), nb::arg("x1"), nb::arg("x2"), made,
                   nb::arg("reduced"))
       .def_static("lu", of_objects(nvidia::lu), x, nb::arg("exchanged"), failed)

@@ -52,6 +52,8 @@ def place_of(values: Iterable[Any]) -> dict[str, Any]:
 def as_arrays(values: Iterable[Any]) -> list[ndarray]:
     """Arguments as arrays; what is not USM is copied to where the arrays of ours are."""
     given = list(values)
+    if all(isinstance(x, ndarray) for x in given):
+        return given
     place = place_of(given)
 
     def taken(x: Any) -> ndarray:

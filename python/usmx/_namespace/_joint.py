@@ -49,6 +49,18 @@ def _arrays(values: Any) -> Iterator[ndarray]:
 
 def in_kind(made: Any, *operands: Any) -> Any:
     """A result in the kind of memory that its operands give; copied only if it is in another."""
+    # Mostly arrays of one kind, and numbers.
+    kind = None
+    for x in operands:
+        if isinstance(x, ndarray):
+            own = x.usm_type
+            if kind not in (None, own):
+                break
+            kind = own
+        elif not isinstance(x, _NUMBERS):
+            break
+    else:
+        return made
     arrays = list(_arrays(operands))
     kinds = {x.usm_type for x in arrays}
     if len(kinds) < 2 or not kinds - {"unknown"}:

@@ -402,6 +402,93 @@ def test_what_is_kept_for_a_queue_ends_after_eight_others():
     assert ended == ["cusolverDnDestroyGesvdjInfo", "cusolverDnDestroy"] * 2
 
 
+# --- without the table ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What the table of libraries is asked, where the thread chooses none, as mostly."""
+    token = _libraries._choice.set(_libraries._BY_DEVICE)
+    if not nvidia_libraries.IS_TRUE:
+        _usmx._Nvidia.compute_everywhere(True)
+    for first in (usmx.ones((32, 32)) @ usmx.ones((32, 32)), usmx.fft.fft(usmx.ones(4))):
+        first.wait()  # the libraries are loaded
+    own, names = _libraries.of, []
+
+    def of(function, *rest):
+        names.append(function)
+        return own(function, *rest)
+
+    monkeypatch.setattr(_libraries, "of", of)
+    yield names
+    _usmx._Nvidia.compute_everywhere(False)
+    _libraries._choice.reset(token)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize(
+    ("left", "right"), [((30, 20), (20, 17)), ((3, 30, 20), (3, 20, 17)), ((3, 30, 20), (20, 17))]
+)
+def test_plain_products_ask_no_table(asked, dtype, left, right):
+    x, y = some(left, dtype), some(right, dtype, 1)
+    a, b = usmx.asarray(x), usmx.asarray(y)
+    swap = (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
+    turned = usmx.asarray(x.transpose(swap).copy()).transpose(swap)
+    for made in (a @ b, usmx.matmul(a, b), turned @ b):
+        close(made, x @ y)
+    assert asked == []
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_plain_transforms_ask_no_table(asked, dtype):
+    x = some((3, 20), dtype)
+    close(usmx.fft.rfft(usmx.asarray(x)), np.fft.rfft(x))
+    z = x + 1j * some((3, 20), dtype, 1)
+    close(usmx.fft.fft(usmx.asarray(z)), np.fft.fft(z))
+    close(usmx.fft.fft(usmx.asarray(z[0]), axis=0), np.fft.fft(z[0]))
+    close(usmx.fft.ifft(usmx.asarray(z)), np.fft.ifft(z))
+    assert asked == []
+
+
+def test_what_is_not_plain_asks_the_table(asked):
+    x = some((40, 40))
+    a = usmx.asarray(x)
+    close(a[:, ::2] @ a[::2], x[:, ::2] @ x[::2])
+    close(a[:, :1] @ a[:1], x[:, :1] @ x[:1])
+    close(a.astype("float32") @ a, x.astype("float32") @ x)
+    assert asked == ["product"] * 3
+    z = x + 1j * x[::-1]
+    b = usmx.asarray(z)
+    close(usmx.fft.fft(a), np.fft.fft(x))
+    close(usmx.fft.fft(b, 30), np.fft.fft(z, 30))
+    close(usmx.fft.fft(b, axis=0), np.fft.fft(z, axis=0))
+    close(usmx.fft.fft(b, norm="ortho"), np.fft.fft(z, norm="ortho"))
+    close(usmx.fft.rfft(a[:, ::2]), np.fft.rfft(x[:, ::2]))
+    assert asked == ["product"] * 3 + ["transform"] * 5
+    with pytest.raises(ValueError, match="axis"):
+        usmx.fft.fft(b, axis=7)
+    with pytest.raises(ValueError, match="x2: has shape"):
+        a @ a[:3]
+
+
+def test_a_choice_holds_for_plain_calls_too(asked):
+    a = usmx.asarray(some((40, 40)))
+    if not nvidia_libraries.IS_TRUE:
+        nvidia_libraries.calls()
+    with linalg.use_library("kernels"):
+        close(a @ a, a.to_numpy() @ a.to_numpy())
+        usmx.fft.rfft(a).wait()
+    assert asked == ["product", "transform"]
+    if nvidia_libraries.IS_TRUE:
+        return
+    assert nvidia_libraries.calls() == []
+    with linalg.use_library("nvidia", tf32=True):
+        b = a.astype("float32")
+        (b @ b).wait()
+    (call,) = [c for c in nvidia_libraries.calls() if "Gemm" in c]
+    assert call.endswith(" 77")
+
+
 # --- order, errors, and whether there is a library -----------------------------------------------
 
 
