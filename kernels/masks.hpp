@@ -68,7 +68,7 @@ template <class M, class Put>
 // --- a group together ----------------------------------------------------------------------------
 
 /// What an item of a group has of its chunk: each sub-group has neighbours, as many at once as it
-/// has items.
+/// has items. On CUDA all of it is a part of the kernel, in registers.
 template <class M>
 class tile {
  public:
@@ -76,7 +76,7 @@ class tile {
   static constexpr int64_t length = items * each;
 
   /// Asks the mask which of its elements are selected.
-  tile(const M* mask, int64_t size)
+  USMX_BACKEND_INLINE tile(const M* mask, int64_t size)
       : wide_(int(sub_group_max_size())),
         own_(int(local_id()) / wide_),
         first_(int64_t(group_id()) * length + own_ * wide_ * each + int(local_id()) % wide_) {
@@ -88,13 +88,13 @@ class tile {
   }
 
   /// How many the sub-group has.
-  int32_t in_sub_group() const {
+  USMX_BACKEND_INLINE int32_t in_sub_group() const {
     uint32_t sum = 0;
     for (int e = 0; e < each; ++e) sum += number_of(ballot(selects(e)));
     return int32_t(sum);
   }
   /// How many earlier sub-groups have; the last gives all of the group. `space` is local memory.
-  int32_t before(int32_t (&space)[sub_groups], int32_t& all) const {
+  USMX_BACKEND_INLINE int32_t before(int32_t (&space)[sub_groups], int32_t& all) const {
     const int32_t mine = in_sub_group();
     if (int(local_id()) % wide_ == 0) space[own_] = mine;
     group_barrier();
@@ -109,7 +109,7 @@ class tile {
   /// `put(place, k)` for each element k that is selected; `at` is the place of the sub-group's
   /// first.
   template <class Put>
-  void each_selected(int64_t at, const Put& put) const {
+  USMX_BACKEND_INLINE void each_selected(int64_t at, const Put& put) const {
     const ballot_word before_me = items_before();
 #pragma clang loop unroll(full)
     for (int e = 0; e < each; ++e) {

@@ -325,7 +325,7 @@ class even_edges {
 
   /// The bin that the line says, and whether it is sure: the element is farther than `off` from
   /// edges.
-  bool on_line(T x, int32_t& bin) const {
+  USMX_BACKEND_INLINE bool on_line(T x, int32_t& bin) const {
     const wide at = (wide(x) - begin_) * scale_, whole = __builtin_elementwise_floor(at);
     bin = int32_t(whole);
     return is_sure(at, at - whole);
@@ -342,7 +342,7 @@ class even_edges {
     return __builtin_reduce_and(is_sure(at, at - whole)) != 0;
   }
   /// The bin of any element, found by comparing; -1 outside of all.
-  int64_t compared(T x) const {
+  USMX_BACKEND_INLINE int64_t compared(T x) const {
     if (!(x >= low_ && x <= high_)) return -1;
     const wide at = (wide(x) - begin_) * scale_;
     int64_t bin =
@@ -397,10 +397,11 @@ inline void count_between(const From* from, int64_t* counts, const T* edges, flo
 
 /// Adds to `counts` how many of the numbers 0 to size - 1 have each bin, of `bin_of`; those without
 /// one are not counted. A group counts in `space`, its local memory of `copies` rows of counts,
-/// which its sub-groups take in turn.
+/// which its sub-groups take in turn. It and `bin_of` are parts of the kernel: as functions they
+/// would have what they share in local memory, and load one number after the other.
 template <class Bin>
-inline void count_together(uint32_t* space, int64_t* counts, int64_t size, int64_t bins,
-                           int64_t copies, const Bin& bin_of) {
+[[gnu::always_inline]] inline void count_together(uint32_t* space, int64_t* counts, int64_t size,
+                                                  int64_t bins, int64_t copies, const Bin& bin_of) {
   for (int64_t k = int64_t(local_id()); k < copies * bins; k += int64_t(local_range())) {
     space[k] = 0;
   }
@@ -433,7 +434,7 @@ template <class Number>
 inline void count_numbers(uint32_t* space, const Number* from, int64_t* counts, uint64_t* largest,
                           int64_t size, int64_t bins, int64_t copies) {
   uint64_t most = 0;
-  count_together(space, counts, size, bins, copies, [&](int64_t i) {
+  count_together(space, counts, size, bins, copies, [&](int64_t i) __attribute__((always_inline)) {
     const auto number = int64_t(from[i]);
     most = uint64_t(number) > most ? uint64_t(number) : most;
     return number;
@@ -447,7 +448,7 @@ template <class From, class T>
 inline void count_between(uint32_t* space, const From* from, int64_t* counts, const T* edges,
                           float off, int64_t size, int64_t bins, int64_t copies) {
   const even_edges<T> between(edges, bins, off);
-  count_together(space, counts, size, bins, copies, [&](int64_t i) {
+  count_together(space, counts, size, bins, copies, [&](int64_t i) __attribute__((always_inline)) {
     const T x = T(from[i]);
     int32_t bin;
     return between.on_line(x, bin) ? int64_t(bin) : between.compared(x);

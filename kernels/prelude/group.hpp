@@ -78,9 +78,11 @@ USMX_TOGETHER inline bool all_of(bool condition) {
 }
 
 #ifdef USMX_BACKEND_BARRIERS
+using backend::sub_group_id;
 using backend::sub_group_local_id;
 using backend::sub_group_max_size;
 #else
+inline uint32_t sub_group_id() { return __spirv_BuiltInSubgroupId(); }
 inline uint32_t sub_group_local_id() { return __spirv_BuiltInSubgroupLocalInvocationId(); }
 inline uint32_t sub_group_max_size() { return __spirv_BuiltInSubgroupMaxSize(); }
 #endif
@@ -107,7 +109,6 @@ USMX_TOGETHER inline T shuffle_down(T x, uint32_t delta) {
 }
 
 inline uint32_t sub_group_size() { return __spirv_BuiltInSubgroupSize(); }
-inline uint32_t sub_group_id() { return __spirv_BuiltInSubgroupId(); }
 inline uint32_t sub_group_count() { return __spirv_BuiltInNumSubgroups(); }
 
 }  // namespace usmx

@@ -432,8 +432,10 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
   if (!list.writes()) return {};
 
   // Of several elements each is a part of the kernel: a function of its own would be given them in
-  // local memory, one after the other, and would store them one by one.
-  const char* const inlined = several ? "__attribute__((always_inline)) " : "";
+  // local memory, one after the other, and would store them one by one. Where groups are not loops,
+  // an element of a row is one too, for what the function shares with the kernel is there as well.
+  const bool is_part = several || (plan.by_rows && !detail::forms_of(c.queue()).groups_are_loops);
+  const char* const inlined = is_part ? "__attribute__((always_inline)) " : "";
   // As wide as the device counts: of a narrower number no compiler sees that it goes on by one from
   // item to item, and single loads take four times as long.
   std::string begin = "  const uint64_t _at = global_id();\n  if (_at >= _size) return;\n", end;
@@ -443,9 +445,10 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
         declared, inlined);
     end = format("  }};\n  expression::each_several<{}>(_size, _one{});\n", plan.elements, passed);
   } else if (plan.by_rows) {
-    begin =
+    begin = format(
         "  const auto _one = [&](const uint64_t _row, const int64_t _column, const uint64_t _at) "
-        "{\n";
+        "{}{{\n",
+        inlined);
     end = "  };\n  expression::each_row(_size, _row_length, _row_parts, _rows_a_group, _one);\n";
   }
   if (strided > 0) {

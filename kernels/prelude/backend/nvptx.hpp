@@ -213,6 +213,9 @@ inline void group_barrier() { __syncthreads(); }
 inline void fence() { __nvvm_membar_gl(); }
 inline uint32_t sub_group_max_size() { return 32; }
 inline uint32_t sub_group_local_id() { return uint32_t(__nvvm_read_ptx_sreg_laneid()); }
+inline uint32_t sub_group_id() {
+  return uint32_t(local_id(0) + local_range(0) * (local_id(1) + local_range(1) * local_id(2))) / 32;
+}
 
 template <class T>
 inline T negate(T x) {

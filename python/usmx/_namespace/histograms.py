@@ -357,7 +357,8 @@ def _range_of(a: ndarray, limits: Any) -> tuple[Any, Any]:
         from .statistics import max as max_of
         from .statistics import min as min_of
 
-        low, high = min_of(a).to_numpy()[()], max_of(a).to_numpy()[()]
+        smallest, largest = min_of(a), max_of(a)  # in one kernel, as nothing looks at one before
+        low, high = smallest.to_numpy()[()], largest.to_numpy()[()]
         name = "x"
     if not (np.isfinite(low) and np.isfinite(high)):
         raise ValueError(f"{name}: reaches from {low} to {high}; expected finite numbers")

@@ -104,6 +104,15 @@ def test_edges_that_rounding_moves_count_as_they_are(char: str, width: float) ->
         np.testing.assert_array_equal(counts.to_numpy(), between(n, steps), err_msg=str(bins))
 
 
+def test_the_range_of_bins_takes_one_pass() -> None:
+    x = usmx.asarray(np.random.default_rng(3).random(200_000, dtype="f4"), usm_type="device")
+    with usmx.trace() as trace:
+        usmx.histogram(x, 16)
+    kernels = [str(event) for event in trace.events if str(event).startswith("kernel")]
+    large = [text for text in kernels if int(text.split()[2].replace(",", "")) >= x.nbytes]
+    assert len(large) == 2, kernels  # both limits at once, and the counts
+
+
 def test_elements_at_edges_and_nan() -> None:
     n = np.array([0.0, 1, 2, 3, np.nan, -0.0, 3, 4, -1, np.inf])
     x = usmx.asarray(n)

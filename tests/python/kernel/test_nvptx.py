@@ -249,17 +249,22 @@ def test_adding_floats_is_one_instruction(tmp_path):
     assert "cas" not in ptx
 
 
-def text_for_cuda(program):
-    """The last text that a program of usmx compiles."""
+def texts_for_cuda(program):
+    """The texts that a program of usmx compiles."""
     text = (
-        "import usmx; from usmx import _usmx; _usmx._Testing.use_forms_of('cuda');"
+        "import json, usmx; from usmx import _usmx; _usmx._Testing.use_forms_of('cuda');"
         f"_usmx._Testing.keep_compiled_texts(True);{program}"
-        "; print(_usmx._Testing.kept_compiled_texts()[-1][0])"
+        "; print(json.dumps([text for text, _ in _usmx._Testing.kept_compiled_texts()]))"
     )
     made = subprocess.run(
         [sys.executable, "-c", text], capture_output=True, text=True, timeout=120, check=True
     )
-    return made.stdout
+    return json.loads(made.stdout)
+
+
+def text_for_cuda(program):
+    """The last of them."""
+    return texts_for_cuda(program)[-1]
 
 
 def test_elementwise_kernels_load_and_store_vectors(tmp_path):
@@ -280,6 +285,29 @@ def test_long_expressions_of_several_elements_are_no_calls(tmp_path, dtype):
     assert "call" not in ptx
     assert len(re.findall(r"ld\.global\.v[48]", ptx)) == 1
     assert len(re.findall(r"st\.global\.v[48]", ptx)) == 1
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "usmx.sin(usmx.ones((999, 999), 'float32') + usmx.ones(999, 'float32')).to_numpy()",
+        "x = usmx.ones(99_999, 'float32'); x[x > 0.5].to_numpy()",
+        "usmx.histogram(usmx.ones(99_999, 'float32'), range=(0, 2))",
+    ],
+    ids=["row", "mask", "histogram"],
+)
+def test_what_items_share_with_functions_stays_in_registers(tmp_path, program):
+    """Such functions are parts of the kernel. The reduction of large angles has an array alone."""
+    begin = f"usmx.default_usm_type('device');{program}"
+    texts = texts_for_cuda(begin)
+    kinds = r"usmx_elementwise|mask_co\w+|count_between"
+    texts = [text for text in texts if re.search(rf"USMX_KERNEL\(1\) (?:{kinds})\(", text)]
+    assert texts
+    for number, text in enumerate(texts):
+        ptx = ptx_of(tmp_path, f"shared{number}", text)
+        assert re.findall(r"\.local \.align \d+ \.b8\s+\w+\[(?!28\])\d+\]", ptx) == []
+        called = set(re.findall(r"call(?:\.uni)?[^;]*?\b(_Z\w+)", ptx))
+        assert not {name for name in called if "operator" in name or "ENK" in name}, called
 
 
 @pytest.mark.parametrize(
