@@ -1,8 +1,8 @@
 """Pytest plugin: how many of the cases a run has, ``--depth quick``, ``pairs`` or ``full``.
 
 Pairs has every function, and of those with several parameters cases with every pair of their
-values. Quick has fewer still where `quick_share` says so, because they are expensive: every value
-once, then every pair, until the number is reached; a part of the functions of a file; or none.
+values. Where cases are expensive both have fewer, as `quick_share` says: every value once, then
+every pair, until the number is reached. Quick has a part of the functions of a file, or none.
 Which cases are left depends on the cases alone. What was left out is printed at the end of a run.
 
 A test that repeats something asks `of_depth` how often, one that goes through a list takes `some`.
@@ -14,14 +14,14 @@ from __future__ import annotations
 import heapq
 import os
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
 from zlib import crc32
 
 import pytest
-from quick_share import PART, SHARE
+from quick_share import PART, SHARE, WITH_PAIRS
 
 Value = TypeVar("Value")
 
@@ -93,7 +93,7 @@ def order(cases: Sequence[Sequence[Hashable]]) -> Iterator[tuple[int, bool]]:
 
 
 def chosen(cases: Sequence[Sequence[Hashable]], most: int | None) -> list[int]:
-    """The cases of one function that a quick run has, in their order; ``most`` as in ``SHARE``."""
+    """The cases of one function that a run has, in their order; ``most`` as in ``SHARE``."""
     if most == 0:
         return []
     if len(cases) < 2:
@@ -109,10 +109,10 @@ def chosen(cases: Sequence[Sequence[Hashable]], most: int | None) -> list[int]:
     return [values[k * len(values) // most] for k in range(most)]
 
 
-def share_of(name: str) -> int | None:
-    """The number of cases that `SHARE` allows a function."""
-    found = max((part for part in SHARE if part in name), key=len, default=None)
-    return SHARE[found] if found else None
+def share_of(name: str, shares: Mapping[str, int]) -> int | None:
+    """The number of cases that `SHARE` or `WITH_PAIRS` allows a function."""
+    found = max((part for part in shares if part in name), key=len, default=None)
+    return shares[found] if found else None
 
 
 def part_of(name: str) -> int:
@@ -191,7 +191,7 @@ class Depths:
             for item in same:
                 call = getattr(item, "callspec", None)
                 cases.append([key(call.params[p]) for p in sorted(call.params)] if call else [])
-            most = None if not quick else share_of(name) if name in here else 0
+            most = share_of(name, SHARE if quick else WITH_PAIRS) if name in here else 0
             keep = set(chosen(cases, most))
             left = [item for k, item in enumerate(same) if k not in keep]
             dropped.update(left)

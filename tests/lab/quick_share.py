@@ -1,4 +1,4 @@
-"""What a quick run has of the tests that are expensive; with pairs and full runs have all of them.
+"""What quick runs, and runs with pairs, have of the tests that are expensive; full runs have all.
 
 A key is a part of the name ``file::function``; of several that fit, the longest counts.
 """
@@ -98,4 +98,16 @@ SHARE = {
     "test_lifetime.py::": 2,
     "keep_memory_flat": 2,
     "test_signatures.py::test_everything_public_has_a_signature": 100,
+}
+
+#: With pairs the most cases of one function, in rooms whose tests compile a kernel in each case. All
+#: functions have some: every value first, from all parts of long lists. Elsewhere every pair.
+WITH_PAIRS = {
+    "tests/python/array/": 4,
+    "tests/python/expression/": 6,
+    "tests/python/fusion/": 6,
+    "tests/python/kernel/": 4,
+    "tests/python/laws/": 40,
+    "tests/python/python_kernel/": 4,
+    "test_memory_life.py::test_owners_and_users": 8,
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import depths
 import pytest
-from quick_share import PART, SHARE
+from quick_share import PART, SHARE, WITH_PAIRS
 
 TESTS = Path(__file__).resolve().parents[1]
 CASES = [list(case) for case in itertools.product("abcde", "xyz", range(4))]
@@ -60,11 +60,15 @@ def test_values_are_the_same_by_type_and_text_and_objects_by_themselves() -> Non
     assert depths.key([1]) != depths.key([1])
 
 
-def test_the_most_specific_share_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(depths, "SHARE", {"room/": 4, "room/test_a.py::test_b": 9})
-    assert depths.share_of("room/test_a.py::test_b") == 9
-    assert depths.share_of("room/test_a.py::test_c") == 4
-    assert depths.share_of("elsewhere/test_a.py::test_b") is None
+def test_the_most_specific_share_counts() -> None:
+    shares = {"room/": 4, "room/test_a.py::test_b": 9}
+    assert depths.share_of("room/test_a.py::test_b", shares) == 9
+    assert depths.share_of("room/test_a.py::test_c", shares) == 4
+    assert depths.share_of("elsewhere/test_a.py::test_b", shares) is None
+
+
+def test_with_pairs_each_function_has_a_case() -> None:
+    assert min(WITH_PAIRS.values()) > 0
 
 
 def test_a_share_of_nothing_leaves_a_function_to_full_runs() -> None:
@@ -81,7 +85,7 @@ def test_a_part_of_the_functions_of_each_file_is_every_so_many(monkeypatch) -> N
     assert list(numbers.values()) == [[0, 3], [0, 2, 4], [0, 1, 2, 3, 4]]
 
 
-@pytest.mark.parametrize("part", [*SHARE, *PART])
+@pytest.mark.parametrize("part", [*SHARE, *PART, *WITH_PAIRS])
 def test_each_share_fits_a_test(part: str) -> None:
     file, _, function = part.rpartition("::")
     if part.endswith("/"):
