@@ -67,10 +67,49 @@ def _checked_gather_kernel(rest: int) -> ElementwiseKernel:
 
 
 @cache
-def _scatter_kernel(indices: int, rest: int) -> ElementwiseKernel:
-    parameters = ", ".join(["T value", *(f"int64 i{k}" for k in range(indices))])
+def _scatter_kernel(indices: int, rest: int, among: str = "") -> ElementwiseKernel:
+    """Writes each value at its place, or of those for one place the last.
+
+    That is found among all places ("few"), or in a table of the last turn of each ("many").
+    """
+    parameters = ["T value", *(f"int64 i{k}" for k in range(indices))]
+    store = f"{_position(indices, rest)} x[index] = value;"
+    if among:
+        kind = "int64" if among == "few" else "K"
+        parameters += ["int64 place", f"{kind} turn", f"raw {kind} others", "int64 count"]
+        look = {
+            "few": "bool last = true;\n"
+            "for (int64_t k = turn + 1; k < count; ++k) last &= others[k] != place;",
+            "many": "const bool last = others[place] == turn;",
+        }[among]
+        store = f"{look}\nif (last) {{ {store} }}"
+    return ElementwiseKernel(", ".join(parameters), "raw T x", store, f"scatter{among and '_'}{among}")
+
+
+@cache
+def _place_kernel(indices: int) -> ElementwiseKernel:
+    """The place of an element among all that its indices can reach."""
+    lines = ["z = 0;"]
+    lines += [f"z = z * n{k} + (i{k} < 0 ? i{k} + n{k} : i{k});" for k in range(indices)]
+    parameters = ", ".join(f"int64 i{k}, int64 n{k}" for k in range(indices))
+    return ElementwiseKernel(parameters, "int64 z", "\n".join(lines), "index_place")
+
+
+@cache
+def _some_turn_kernel() -> ElementwiseKernel:
     return ElementwiseKernel(
-        parameters, "raw T x", f"{_position(indices, rest)} x[index] = value;", "scatter"
+        "int64 place, K turn", "raw K latest", "atomic_store(&latest[place], turn);", "some_turn"
+    )
+
+
+@cache
+def _last_turn_kernel() -> ElementwiseKernel:
+    """After `_some_turn_kernel`: a table whose other elements nothing has written."""
+    return ElementwiseKernel(
+        "int64 place, K turn",
+        "raw K latest",
+        "if (atomic_load(&latest[place]) < turn) atomic_max(&latest[place], turn);",
+        "last_turn",
     )
 
 
@@ -262,15 +301,54 @@ def checked_gather(x: ndarray, indices: ndarray, out: ndarray, axis: int) -> Non
         check_indices(indices, length, axis)
 
 
-def scatter(x: ndarray, indices: list[ndarray], value: ndarray) -> None:
-    """``x[indices] = value`` for the first axes of x; of equal indices any one stays."""
+#: Up to so many indices each item looks for an equal one among those behind its own.
+_FEW_INDICES = 128
+
+
+def scatter(
+    x: ndarray, indices: list[ndarray], value: ndarray, are_distinct: bool = False
+) -> None:
+    """``x[indices] = value`` for the first axes of x; of equal indices the last one's value stays.
+
+    The items of a kernel have no order, so of equal indices only the last one's item may write.
+    """
     if value.size == 0:
         return
     rest = x.ndim - len(indices)
     # The kernel writes anywhere in x: what it reads must not be there.
     value, *indices = (apart_from(x, one) for one in (value, *indices))
-    indices = [i.reshape(i.shape + (1,) * rest) for i in indices]
-    _scatter_kernel(len(indices), rest)(as_bits(value), *indices, as_bits(x))
+    shape = np.broadcast_shapes(*(i.shape for i in indices))
+    count = prod(shape)
+    shaped = [i.reshape(i.shape + (1,) * rest) for i in indices]
+    if are_distinct or count < 2 or not any(value.strides[: value.ndim - rest]):
+        _scatter_kernel(len(indices), rest)(as_bits(value), *shaped, as_bits(x))
+        return
+    lengths = x.shape[: len(indices)]
+    pairs = [one for pair in zip(indices, lengths, strict=True) for one in pair]
+    place: ndarray = _place_kernel(len(indices))(*pairs).reshape(-1)
+    turn = _usmx.arange(
+        count,
+        dtype="int64" if count <= _FEW_INDICES or count >> 31 else "int32",
+        usm_type=place.usm_type,
+        queue=place.queue,
+    )
+    others = place
+    if count > _FEW_INDICES:
+        reached = prod(lengths)
+        if reached > 8 * count:  # a table of them would be larger than what is moved
+            from .sets import unique_inverse
+
+            place = unique_inverse(place).inverse_indices
+            reached = count
+        others = empty_at(place, reached, turn.dtype)
+        _some_turn_kernel()(place, turn, others)
+        _last_turn_kernel()(place, turn, others)
+    behind = shape + (1,) * rest
+    among = "few" if count <= _FEW_INDICES else "many"
+    _scatter_kernel(len(indices), rest, among)(
+        as_bits(value), *shaped, place.reshape(behind), turn.reshape(behind), others, count,
+        as_bits(x),
+    )  # fmt: skip
 
 
 def _flat_rest(
@@ -643,7 +721,7 @@ def _value_for(x: ndarray, value: Any) -> ndarray:
 def put(x: ndarray, key: Any, value: Any) -> None:
     """``x[key] = value`` for keys with arrays or lists of indices, or masks.
 
-    Where indices are equal, any one of their values stays.
+    Where indices are equal, the value of the last one stays.
 
     Raises
     ------

@@ -126,7 +126,7 @@ class _Found:
         out = empty_at(self.order, self.order.shape, "int64")
         if out.size:
             number = cumulative_sum(self.first, dtype="int64") - 1
-            indexing.scatter(out, [self.order], number)
+            indexing.scatter(out, [self.order], number, are_distinct=True)
         return out.reshape(self.shape)
 
     @property

@@ -555,3 +555,37 @@ def test_complex_numbers_in_a_list_are_not_assigned_to_real_elements() -> None:
         with pytest.raises(TypeError):
             x[key] = [1j, 2]
     assert x.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("kind", ["device", "shared", "host"])
+@pytest.mark.parametrize("count", [2, 100, 129, 5000, 500_000])
+def test_of_equal_indices_the_value_of_the_last_one_stays(kind: str, count: int) -> None:
+    rng = np.random.default_rng(count)
+    value = np.arange(count)
+    for length in (1, 7, 40 * count):  # a table of all places, or of those that are used
+        at = rng.integers(-length, length, count) // 20 if length > 7 else np.arange(count) % length
+        wanted = np.full(length, -1)
+        wanted[at] = value
+        given, place = (usmx.asarray(one, usm_type=kind) for one in (value, at))
+        x = usmx.full(length, -1, usm_type=kind)
+        x[place] = given
+        np.testing.assert_array_equal(x.to_numpy(), wanted)
+        x = usmx.full(length, -1, usm_type=kind)
+        usmx.put(x, place, given)
+        np.testing.assert_array_equal(x.to_numpy(), wanted)
+        x = usmx.full((length, 1), -1, usm_type=kind)
+        usmx.put_along_axis(x, place[:, None], given[:, None], 0)
+        np.testing.assert_array_equal(x.to_numpy()[:, 0], wanted)
+
+
+@pytest.mark.parametrize("count", [100, 200_000])
+def test_rows_and_pairs_of_equal_indices_are_those_of_the_last_one(count: int) -> None:
+    rng = np.random.default_rng(count)
+    rows, columns = rng.integers(0, 5, count), rng.integers(-3, 3, (2, 1))
+    for key, shape in ((rows, (5, 3)), ((slice(None), rows), (2, 5, 3)), ((rows, columns), (5, 3))):
+        a = np.zeros(shape)
+        value = rng.random(a[key].shape)
+        a[key] = value
+        x = usmx.zeros(shape, usm_type="device")
+        x[key] = usmx.asarray(value)
+        np.testing.assert_array_equal(x.to_numpy(), a)
