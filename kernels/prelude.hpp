@@ -27,3 +27,4 @@
 #include "prelude/print.hpp"
 #include "prelude/types.hpp"
 #include "prelude/view.hpp"
+#include "prelude/wrapped.hpp"

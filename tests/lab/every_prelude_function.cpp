@@ -135,6 +135,8 @@ USMX_KERNEL(1) every_other_function(float* f, double* d, half* h) {
   h[0] = usmx::fdim(h[1], h[2]);
   f[1] = usmx::reciprocal(usmx::complex<float>(f[1], f[2])).re;
   d[1] = usmx::reciprocal(usmx::complex<double>(d[1], d[2])).re;
+  f[2] = float(usmx::wrapped<int32_t>(int32_t(f[1]), 3));
+  d[2] = double(usmx::wrapped<int64_t>(int64_t(d[1]), 3));
 }
 
 /// Those that the texts of CUDA's users have.

@@ -40,6 +40,8 @@ struct kernel_text {
   std::string plan;
   /// The length of the last dimension is passed too, and items beyond it end at once.
   bool is_partial = false;
+  /// It asks something of whole vectors of items, so that there is another one for short rows.
+  bool asks_vectors = false;
   std::vector<std::string> options;
   /// Why a local range is needed; empty if it is not.
   std::string needs_group;
@@ -76,7 +78,15 @@ struct family {
 struct text_form {
   bool is_partial = false;  ///< some items lie beyond the range
   bool is_apart = false;    ///< no two of its arrays have a byte in common
+  bool is_wide = true;      ///< rows of items are long enough for the vectors of a processor
 };
+
+/// Whether most items of a row are in whole vectors of a processor: those that are not take part in
+/// one with lanes that do nothing where a kernel asks something of its vectors.
+constexpr bool fills_vectors(std::size_t length) {
+  constexpr std::size_t vector = 16, long_row = 64;
+  return length % vector == 0 || length >= long_row;
+}
 
 /// Whether no two of the arrays have a byte in common; false for a single one, which nothing could
 /// overlap.
@@ -324,8 +334,9 @@ std::shared_ptr<kernel_text> dispatcher::known(const std::string& key, const std
 nb::dict make(nb::handle self, const nb::tuple& args, const launch_range& range,
               const text_form& form) {
   try {
-    return nb::cast<nb::dict>(self.attr("_make")(
-        args, to_tuple(range.global()), to_tuple(range.local()), form.is_partial, form.is_apart));
+    return nb::cast<nb::dict>(self.attr("_make")(args, to_tuple(range.global()),
+                                                 to_tuple(range.local()), form.is_partial,
+                                                 form.is_apart, form.is_wide));
   } catch (nb::python_error& error) {
     const auto own = nb::module_::import_("usmx._kernel.source.diagnostics").attr("KernelError");
     if (!nb::isinstance(error.value(), own)) throw;
@@ -365,6 +376,8 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
   text->source = to_text(nb::object(made["source"]), "source");
   text->name = to_text(nb::object(made["name"]), "name");
   text->plan = to_text(nb::object(made["plan"]), "plan");
+  text->asks_vectors = text->plan.ends_with('v');
+  if (text->asks_vectors) text->plan.pop_back();
   text->is_partial = text->plan.ends_with('r');
   if (text->is_partial) text->plan.pop_back();
   text->options = to_options(nb::object(made["options"]));
@@ -447,10 +460,16 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
   auto before = to_order(depends_on);
 
   const auto whole = detail::in_whole_groups(queue, range);
-  const text_form form{whole.has_value(), lie_apart(memory)};
+  text_form form{whole.has_value(), lie_apart(memory)};
   if (form.is_apart) key.push_back('x');
   if (form.is_partial) key.push_back('r');
-  const auto text = find(self, range, args, parts, key, form, memory);
+  auto text = find(self, range, args, parts, key, form, memory);
+  const auto row = range.local().empty() ? range.global().back() : range.local().back();
+  if (text->asks_vectors && !fills_vectors(row)) {
+    form.is_wide = false;
+    key.push_back('n');
+    text = find(self, range, args, parts, key, form, memory);
+  }
   if (!text->needs_group.empty() && range.local().empty()) {
     throw value_error(
         "kernel '{}' needs the size of a work-group, for {}: launch it as {}[global, "
@@ -588,6 +607,9 @@ void bind_kernel_dispatch(nb::module_& m) {
           },
           nb::arg("arguments"), nb::sig("def _lie_apart(arguments: list[Any]) -> bool"),
           "Whether there are several arrays, of which no two have a byte in common.")
+      .def_static(
+          "_fills_vectors", &fills_vectors, nb::arg("length"),
+          "Whether a row of so many items is in whole vectors of a processor, or most of it.")
       .def_static(
           "_refuse_keywords",
           [](nb::handle kernel, const nb::dict& keywords) {

@@ -215,7 +215,9 @@ class Kernel(_usmx._KernelDispatcher):
         sizes = () if local is None else (local,) if isinstance(local, int) else tuple(local)
         values = [arguments.as_array(a) for a in args]
         apart = self._lie_apart([p for v in values for _, p in arguments.parts("", v)])
-        return self.compiled(values, rank or len(sizes) or max(self._rank, 1), sizes, apart=apart)
+        wide = not sizes or self._fills_vectors(sizes[-1])
+        rank = rank or len(sizes) or max(self._rank, 1)
+        return self.compiled(values, rank, sizes, apart=apart, wide=wide)
 
     def argument_types(self, args: Sequence[Any], reads: Reads) -> list[Type]:
         """The types of the arguments of a launch; ``reads`` are told what annotations name.
@@ -298,6 +300,7 @@ class Kernel(_usmx._KernelDispatcher):
         *,
         partial: bool = False,
         apart: bool = False,
+        wide: bool = False,
         simulated: bool = False,
     ) -> Compiled:
         """The kernel for the types of these arguments."""
@@ -321,6 +324,7 @@ class Kernel(_usmx._KernelDispatcher):
                     has_item=self._has_item,
                     partial=partial,
                     apart=apart,
+                    wide=wide,
                     reads=reads,
                     numba=self._numba,
                     of_launch=self._of_launch,
@@ -366,23 +370,24 @@ class Kernel(_usmx._KernelDispatcher):
         local: tuple[int, ...],
         partial: bool,
         apart: bool,
+        wide: bool,
     ) -> dict[str, Any]:
         """Called at a launch with types that are new, or after a table's first update.
 
         With ``partial`` the last group may have items beyond the range, with ``apart`` no two
-        arrays have a byte in common.
+        arrays have a byte in common, with ``wide`` rows of items are long enough for vectors.
         """
         form = (
             self._has_item, self._numba, self._of_launch, self._sub_group, self._options,
             tuple(sorted(self._records)),
         )  # fmt: skip
-        about = (args, len(global_), *form, partial, apart)
+        about = (args, len(global_), *form, partial, apart, wide)
         found = kept.key_of(self.python, *about)
         if found:
             held = self._load(found[0], found[1], found[2], args, local)
             if held:
                 return held
-        made = self.compiled(args, len(global_), local, partial=partial, apart=apart)
+        made = self.compiled(args, len(global_), local, partial=partial, apart=apart, wide=wide)
         known = [self._position(origin, args) for origin in made.known]
         given = [table.of for table in made.module.given]
         texts = [made.text, made.name, made.plan, made.needs_group or ""]

@@ -533,7 +533,7 @@ def loaded(programs, folder):
 
 def flat(arguments, plan):
     """What the kernel's text takes: of arrays the lengths too."""
-    for value, how in zip(arguments, plan, strict=True):
+    for value, how in zip(arguments, plan.removesuffix("v"), strict=True):
         yield value
         assert how in "nd"
         if how == "d":
@@ -563,7 +563,8 @@ def check_together(programs, folder):
     for p, function in zip(programs, functions, strict=True):
         values = p.arguments()
         try:
-            made = usmx.kernel(function).compiled(values, 1, sizes[1:])
+            # Remainders ask vectors of items, as in groups that are long enough.
+            made = usmx.kernel(function).compiled(values, 1, sizes[1:], wide=True)
             with np.errstate(all="ignore"):
                 usmx.kernel(function, simulate=True)[sizes](*values)
         except (usmx.KernelError, ZeroDivisionError) as error:

@@ -13,6 +13,7 @@ from ..source.function import Function
 from ..types import scalars
 from ..types.scalars import Array, RecordOf, Scalar, Static, Type
 from ..types.values import parts
+from . import wrapping
 from .elaborate import elaborate
 from .items import RANGE
 from .memory import OF_LAUNCH
@@ -32,7 +33,8 @@ class Compiled:
     plan : str
         How each argument is passed, those in tuples one by one: ``n`` number, ``c`` complex
         number, ``d`` contiguous array (with its lengths), ``s`` strided array (with lengths and
-        strides), ``-`` not at all; ``r`` the length of the last dimension.
+        strides), ``-`` not at all; ``r`` the length of the last dimension; ``v`` says that the text
+        asks whole vectors of items.
     needs_group : str or None
         Why a local range has to be given at the launch.
     known : tuple of str
@@ -67,6 +69,7 @@ def compile_kernel(
     grouped: bool = False,
     partial: bool = False,
     apart: bool = False,
+    wide: bool = False,
     reads: Reads | None = None,
     numba: bool = False,
     of_launch: bool = False,
@@ -87,6 +90,9 @@ def compile_kernel(
         Whether no two of the arrays have a byte in common. The text says so where items do not wait
         for each other: then the compiler reads what it needs again and again, as the weights of a
         filter, only once.
+    wide : bool
+        Whether the rows of the launch, or of its groups, are long enough for the vectors that
+        processors make of items: then remainders ask a vector whether it needs a division.
     numba : bool
         Whether integers have the types that Numba gives them.
     of_launch : bool
@@ -112,7 +118,7 @@ def compile_kernel(
     """
     item = function.parameters[0] if has_item else None
     names = (*function.parameters[1 if has_item else 0 :], *([OF_LAUNCH] if of_launch else []))
-    module = Module(rank, known, grouped, partial, reads=reads or Reads(), numba=numba)
+    module = Module(rank, known, grouped, partial, wide, reads=reads or Reads(), numba=numba)
     module.taken |= {"device", "table"}
     name = module.unique(function.name)
     walked = elaborate(
@@ -128,6 +134,7 @@ def compile_kernel(
             has_item=has_item,
             grouped=needs_group,
             apart=apart,
+            wide=wide,
             reads=module.reads,
             numba=numba,
             of_launch=of_launch,
@@ -169,14 +176,12 @@ def compile_kernel(
     if module.given:
         parameters += _given(module, walked, head)
     if partial:
-        length = walked.spell(RANGE)
-        parameters.append(f"int64_t {length}")
-        id_ = f"int64_t(usmx::nd_item<{rank}>::get_global_id({rank - 1}))"
-        head.insert(0, f"if ({id_} >= {length}) return;")
+        parameters.append(f"int64_t {walked.spell(RANGE)}")
         plan += "r"
     if functions:
         lines += ["namespace device {", "\n\n".join(functions), "}", ""]
-    body = "\n".join([*(f"  {line}" for line in head + result.declarations), *result.text, "}", ""])
+    lines_of = _before_end(walked, rank, result.text) if partial else result.text
+    body = "\n".join([*(f"  {line}" for line in head + result.declarations), *lines_of, "}", ""])
     head_of = (
         f"{_vectors(module, body, functions)}USMX_KERNEL({rank}) "
         f"{name}{_sub_groups(module, sub_group)}({', '.join(parameters)}) {{"
@@ -184,7 +189,21 @@ def compile_kernel(
     text = "\n".join([*lines, head_of, body])
     if any(f"usmx::{name}(" in text for name in SPECIAL):
         text = f'#include "usmx/prelude/special.hpp"\n{text}'
-    return Compiled(text, name, plan, result.needs_group, tuple(known), module, walked)
+    return Compiled(
+        text, name, plan + _asks(body), result.needs_group, tuple(known), module, walked
+    )
+
+
+def _before_end(walked: Walked, rank: int, lines: list[str]) -> list[str]:
+    """A kernel whose last groups may have items beyond the range."""
+    place = f"int64_t(usmx::nd_item<{rank}>::get_global_id({rank - 1}))"
+    end = walked.spell(RANGE)
+    if not wrapping.asks(lines):
+        return [f"  if ({place} >= {end}) return;", *lines]
+    name = walked.spell("once.inside")
+    inner = [line if line.startswith("#") else f"  {line}" for line in lines]
+    whole = wrapping.before_end(name, inner, "  ")
+    return [f"  const bool {name} = {place} < {end};", *whole, "  }"]
 
 
 def _vectors(module: Module, body: str, functions: list[str]) -> str:
@@ -193,6 +212,11 @@ def _vectors(module: Module, body: str, functions: list[str]) -> str:
     if not module.adds_in_turn or "usmx::local<" not in whole:
         return ""
     return "" if "sub_group" in whole or "shuffle" in whole else "USMX_SHORT_VECTORS "
+
+
+def _asks(body: str) -> str:
+    """The letter of a plan that says that the text asks whole vectors of items."""
+    return "v" if "usmx::wrapped<" in body else ""
 
 
 def _sub_groups(module: Module, items: int) -> str:

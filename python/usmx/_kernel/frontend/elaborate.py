@@ -80,6 +80,7 @@ def elaborate(
         # Its parts refer to it: tables and the memory of their values would wait for the collector.
         walk.expressions.clear()
         walk.named = walk.nothing
+        walk.rest = walk.no_rest
         walk.statements.clear()
 
 
@@ -120,6 +121,7 @@ def put_together(walk: Walk) -> Names:
     }
     statements = Statements(walk, operators)
     loops = Loops(walk, names, elements, assignments)
+    walk.rest = statements.on_rest
     walk.statements = {
         ast.AnnAssign: assignments.on_annotated,
         ast.Assert: statements.on_assert,

@@ -84,7 +84,12 @@ class Operators:
         """The result of an operator, which remembers what it was computed from."""
         try:
             result = operators.binary(
-                sign, a, b, grouped=self.walk.module.grouped, numba=self.walk.module.numba
+                sign,
+                a,
+                b,
+                grouped=self.walk.module.grouped,
+                numba=self.walk.module.numba,
+                wraps=node in self.walk.wraps.remainders,
             )
         except TypeError as error:
             raise self.walk.error(node, str(error)) from None

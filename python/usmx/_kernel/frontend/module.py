@@ -43,6 +43,8 @@ class Module:
         Whether the kernel has something to do with groups, such as barriers.
     partial : bool
         Whether the last group may have items beyond the range, which end at once.
+    wide : bool
+        Whether the rows of the launch are whole vectors of a processor, or most of them.
     instances : dict
         Device functions by function and argument types; None while one is being made.
     """
@@ -51,6 +53,7 @@ class Module:
     known: Mapping[str, int]
     grouped: bool = False
     partial: bool = False
+    wide: bool = False
     #: Something asks for a range that a launch with such items has not.
     asks_whole_range: bool = False
     #: Items may see what others write meanwhile, by barriers, fences, atomic or group operations.

@@ -8,6 +8,7 @@ import ast
 from ..types import operators, scalars
 from ..types import values as v
 from ..types.values import Number, Tuple
+from . import wrapping
 from .expressions import Operators
 from .printing import quoted
 from .results import STOP
@@ -51,7 +52,10 @@ class Statements:
         before, signs = self.walk.bound, self.walk.signs
         facts = signs.facts
         self._having(before, node.test, True)
-        self._block(f"{word} ({condition.code})", node.body)
+        if word == "if" and node in self.walk.wraps.ends:
+            self._inside(condition, node.body)
+        else:
+            self._block(f"{word} ({condition.code})", node.body)
         first = self.walk.bound
         known, signs.facts = None if first is None else signs.facts, facts
         self._having(before, node.test, False)
@@ -64,6 +68,25 @@ class Statements:
         self.walk.bound = meet(first, self.walk.bound)
         if word == "if":
             self.walk.line("}")
+
+    def on_rest(self, node: ast.If, statements: list[ast.stmt]) -> None:
+        """What comes behind a return of the items beyond an end."""
+        condition = self.operators.condition(node.test)
+        self._having(self.walk.bound, node.test, False)
+        if condition.const is None:
+            self._inside(operators.negation(condition), statements)
+            self.walk.line("}")
+        elif not condition.const:
+            self.walk.body(statements)
+
+    def _inside(self, condition: Number, statements: list[ast.stmt]) -> None:
+        """Statements for the items before an end."""
+        with self.walk.apart() as lines, self.walk.indented():
+            self.walk.body(statements)
+        code = condition.code
+        if wrapping.asks(lines):
+            code = self.walk.store_once("bool", code)
+        self.walk.result.lines += wrapping.before_end(code, lines, "  " * self.walk.depth)
 
     def _having(self, bound: frozenset[str] | None, test: ast.expr, outcome: bool) -> None:
         """Begin a path that is taken where a condition has this outcome."""

@@ -20,7 +20,7 @@ from ..source.function import Function
 from ..types import values as v
 from ..types.scalars import Record, Scalar, TupleOf, Type
 from ..types.values import Number, Value
-from . import spelling
+from . import spelling, wrapping
 from .module import Module
 from .results import Result, Specialise, Walked
 from .signs import Signs, after, stored_in
@@ -110,8 +110,14 @@ class Walk:
         self.stores: dict[str, int] = spelling.stores(function.tree)
         self.signs: Signs = Signs(frozenset((*self.stores, *arguments)), self.spell.given)
         self.private_loops: set[str] = spelling.private_loops(function.tree)
+        #: What asks all items of a vector. Nothing of a device function: none says who calls it.
+        self.wraps: wrapping.Wrapping = (
+            wrapping.of(function.tree) if is_kernel and module.wide else wrapping.Wrapping()
+        )
         self.expressions: dict[type[ast.AST], Callable[[Any], Value]] = {}
         self.statements: dict[type[ast.AST], Callable[[Any], None]] = {}
+        #: Statements behind a return of the items beyond an end.
+        self.rest: Callable[[Any, list[ast.stmt]], None] = self.no_rest
         #: What a name means that stands for an expression.
         self.named: Callable[[ast.expr, Form], Value] = self.nothing
         #: The one at hand.
@@ -132,6 +138,11 @@ class Walk:
     def nothing(node: ast.expr, form: Form) -> Value:
         """What `named` is while there are no parts."""
         raise AssertionError(form.__name__)
+
+    @staticmethod
+    def no_rest(node: Any, statements: list[ast.stmt]) -> None:
+        """What `rest` is while there are no parts."""
+        raise AssertionError(node, statements)
 
     def begin_round(self) -> None:
         """Forget everything but the types of variables and results."""
@@ -183,8 +194,11 @@ class Walk:
 
     def body(self, statements: list[ast.stmt]) -> None:
         """Statements, one after the other."""
-        for node in statements:
+        for k, node in enumerate(statements):
             self.statement = node
+            if node in self.wraps.ends and wrapping.leaves(node):
+                self.rest(node, statements[k + 1 :])
+                return
             elaborate = self.statements.get(type(node))
             if elaborate is None:
                 raise self._unsupported(node, NO_STATEMENT)

@@ -99,10 +99,13 @@ def _is_too_long(sign: str, a: Any, b: Any) -> bool:
     return a != 0 if sign == "<<" else abs(a) > 1
 
 
-def binary(sign: str, a: Number, b: Number, *, grouped: bool, numba: bool = False) -> Number:
+def binary(
+    sign: str, a: Number, b: Number, *, grouped: bool, numba: bool = False, wraps: bool = False
+) -> Number:
     """``a sign b``; in kernels with groups without the negations that barriers break.
 
-    With ``numba`` integers have the types that Numba gives them.
+    With ``numba`` integers have the types that Numba gives them, with ``wraps`` a remainder asks
+    all items of a vector whether one needs a division.
     """
     wide = of_numba(sign, a.type, b.type) if numba else None
     if wide is not None:
@@ -111,7 +114,7 @@ def binary(sign: str, a: Number, b: Number, *, grouped: bool, numba: bool = Fals
             return binary(sign, convert(a, FLOAT64), b, grouped=grouped)
         # A count of shifts keeps its value, regardless of its type.
         a, b = (_widened(one, wide) for one in (a, b))
-        return binary(sign, a, b, grouped=grouped)
+        return binary(sign, a, b, grouped=grouped, wraps=wraps)
     if a.type.kind == b.type.kind == "b" and not (a.type.weak and b.type.weak):
         # As NumPy adds and multiplies bools; for what it does not do with them they are ints.
         sign = {"+": "|", "*": "&"}.get(sign, sign)
@@ -151,6 +154,8 @@ def binary(sign: str, a: Number, b: Number, *, grouped: bool, numba: bool = Fals
         return _infix("/", v.PRODUCT, t, checked(a, t), checked(b, t))
     if t.kind == "c":
         raise TypeError(f"'{sign}' is not defined for complex numbers")
+    if sign == "%" and wraps and t.kind == "i" and t.size >= 4 and b.const is None:
+        return call("wrapped", t, a, b)
     return call("floor_divide" if sign == "//" else "modulo", t, a, b)
 
 
