@@ -116,7 +116,7 @@ std::array<std::byte, 16> operand::number_as(const dtype& to) const {
   const auto write = [&](auto value) { std::memcpy(out.data(), &value, sizeof value); };
   switch (to.kind()) {
     case type_class::boolean:
-      write(static_cast<std::uint8_t>(w.integer != 0));
+      write(static_cast<std::uint8_t>(w.is_integer ? w.integer != 0 : w.number != 0.0));
       break;
     case type_class::integer:
     case type_class::unsigned_integer:

@@ -228,3 +228,12 @@ def test_an_axis_that_is_not_there_is_the_error_of_numpy(call):
 def test_a_size_along_several_axes():
     assert usmx.size(usmx.ones((2, 3, 4)), (0, -1)) == 8
     assert usmx.size(usmx.ones((2, 3, 4)), 1) == 3
+
+
+@pytest.mark.parametrize("condition", [0.5, 0.0, -0.0, float("nan"), 1e-300, 0.5j, 0j, 3, 0, True])
+def test_a_number_of_python_is_a_condition(condition, kind):
+    """A fraction is true, as every number but 0."""
+    same(lambda xp, x: xp.where(condition, x, 2 * x), np.ones(3, "f"), kind=kind)
+    same(lambda xp, x: xp.logical_and(x, condition), np.array([0, 2], "i4"), kind=kind)
+    many = usmx.ones(70_000, "f", usm_type=kind)
+    assert usmx.where(condition, many, 2 * many).sum().item() == (1 if condition else 2) * 70_000
