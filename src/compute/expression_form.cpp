@@ -37,12 +37,14 @@ expression_form::place expression_form::add_input(const dtype& type, bool is_arr
   key_ += is_array ? 'x' : 'n';
   key_ += letter(type);
   inputs_.push_back(type);
-  return {place::kind::input, static_cast<std::uint8_t>(inputs_.size() - 1)};
+  return {place::kind::input, static_cast<std::uint32_t>(inputs_.size() - 1)};
 }
 
-expression_form::place expression_form::add_planned(std::string name, const dtype& type) {
-  planned_.emplace_back(std::move(name), type);
-  return {place::kind::planned, static_cast<std::uint8_t>(planned_.size() - 1)};
+expression_form::place expression_form::add_named(std::string_view name, const dtype& type) {
+  const std::pair<std::string, dtype> made(name, type);
+  auto found = std::ranges::find(named_, made);
+  if (found == named_.end()) found = named_.insert(found, made);
+  return {place::kind::named, static_cast<std::uint32_t>(found - named_.begin())};
 }
 
 expression_form::place expression_form::add_step(const operation& op, const operation_types& types,
@@ -60,7 +62,7 @@ expression_form::place expression_form::add_step(const operation& op, const oper
     key_ += static_cast<char>(from[k].number);
   }
   steps_.push_back(made);
-  return {place::kind::step, static_cast<std::uint8_t>(steps_.size() - 1)};
+  return {place::kind::step, static_cast<std::uint32_t>(steps_.size() - 1)};
 }
 
 void expression_form::add_output(const place& p) {
@@ -87,7 +89,7 @@ void expression_form::add_reduction(const place& p, const value_reduction& how) 
 }
 
 std::string expression_form::name(const place& p) const {
-  if (p.what == place::kind::planned) return planned_[p.number].first;
+  if (p.what == place::kind::named) return named_[p.number].first;
   return format("{}{}", static_cast<char>(p.what), p.number);
 }
 
@@ -98,7 +100,7 @@ const dtype& expression_form::type(const place& p) const noexcept {
     case place::kind::step:
       return steps_[p.number].types.result;
     default:
-      return planned_[p.number].second;
+      return named_[p.number].second;
   }
 }
 
@@ -159,12 +161,71 @@ std::string expression_form::outputs() const {
   return all;
 }
 
-std::string expression_form::stores() const {
-  std::string all;
+elementwise_kernel expression_form::elementwise(std::string name,
+                                                std::vector<std::string> options) const {
+  elementwise_text text;
+  text.preamble = prologue;
+  text.options = std::move(options);
+  std::string stores;
   for (std::size_t o = 0; o < outputs_.size(); ++o) {
-    all += format("o{} = {};\n", o, name(outputs_[o]));
+    stores += format("o{} = {};\n", o, this->name(outputs_[o]));
   }
-  return all;
+  return elementwise_kernel(inputs(), outputs(), lines() + stores, std::move(name),
+                            std::move(text));
+}
+
+reduction_kernel expression_form::reduction(std::span<const joined> reductions, std::string name,
+                                            std::vector<std::string> options) const {
+  reduction_text text;
+  text.options = std::move(options);
+  text.preamble = prologue;
+  std::string outputs, members, mapped, both, identity;
+  bool has_identity = true;
+  for (std::size_t k = 0; k < reductions.size(); ++k) {
+    const value_reduction& how = *reductions[k].how;
+    const std::string type = joined_type(how);
+    const char* const comma = k == 0 ? "" : ", ";
+    outputs += format("{}{} o{}", comma, how.result.name(), k);
+    text.preamble += functions_of(how, k);
+    members += format("  {} r{};\n", type, k);
+    mapped += format("{}map{}({})", comma, k, this->name(reductions[k].of));
+    both += format("{0}join{1}(a.r{1}, b.r{1})", comma, k);
+    identity += format("{}{}({})", comma, type, how.identity.value_or("0"));
+    has_identity = has_identity && how.identity;
+    text.post_map += reductions.size() == 1 ? format("o{0} = end{0}(a, n);", k)
+                                            : format("o{0} = end{0}(a.r{0}, n); ", k);
+  }
+  if (reductions.size() == 1) {
+    text.reduce_type = joined_type(*reductions[0].how);
+    text.reduce = "join0(a, b)";
+  } else {
+    text.reduce_type = "reduced";
+    text.preamble += format(
+        "struct reduced {{\n{}}};\n"
+        "inline reduced join_all(const reduced& a, const reduced& b) {{ return {{{}}}; }}\n",
+        members, both);
+    text.reduce = "join_all(a, b)";
+    mapped = format("reduced{{{}}}", mapped);
+    identity = format("reduced{{{}}}", identity);
+  }
+  text.preamble += format("inline {} computed({}) {{\n{}return {};\n}}\n", text.reduce_type,
+                          declared_inputs() + (counts_ ? ", int64_t i" : ""), lines(), mapped);
+  text.map = format("computed({})", passed_inputs() + (counts_ ? ", i" : ""));
+  if (has_identity) text.identity = identity;
+  return reduction_kernel(inputs(), outputs, std::move(text), std::move(name));
+}
+
+std::string joined_type(const value_reduction& how) {
+  return how.reduce_type.empty() ? std::string(device_name(how.value)) : how.reduce_type;
+}
+
+std::string functions_of(const value_reduction& how, std::size_t number) {
+  return format(
+      "inline {0} map{1}({2} x) {{ return {0}({3}); }}\n"
+      "inline {0} join{1}({0} a, {0} b) {{ return {0}({4}); }}\n"
+      "inline {5} end{1}({0} a, [[maybe_unused]] int64_t n) {{ return {5}({6}); }}\n",
+      joined_type(how), number, device_name(how.value), how.map, how.reduce,
+      device_name(how.result), how.post_map);
 }
 
 }  // namespace usmx::detail

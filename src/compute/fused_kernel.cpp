@@ -105,7 +105,7 @@ fused_kernel::place fused_kernel::place_of(const array& a) {
   for (std::size_t k = 0; k < operands_.size(); ++k) {
     if (operands_[k].first < 0) continue;
     if (is_same(arrays_[static_cast<std::size_t>(operands_[k].first)].elements(), a.elements())) {
-      return {place::kind::input, static_cast<std::uint8_t>(k)};
+      return {place::kind::input, static_cast<std::uint32_t>(k)};
     }
   }
   operands_.emplace_back(static_cast<int>(arrays_.size()), operand(false));
@@ -132,7 +132,7 @@ std::string fused_kernel::planned_name(value& v) {
 }
 
 fused_kernel::place fused_kernel::planned_place(value& v) {
-  return form_.add_planned(planned_name(v), v.types_.result);
+  return form_.add_named(planned_name(v), v.types_.result);
 }
 
 fused_kernel::place fused_kernel::place_of_view(value& v) {
@@ -187,74 +187,17 @@ bool shows_all(const value& root, const reduction_axes& axes) {
   return (!axes.axes || !axes.axes->empty()) && has_all(has_all, root);
 }
 
-std::string joined_type(const value_reduction& how) {
-  return how.reduce_type.empty() ? std::string(device_name(how.value)) : how.reduce_type;
-}
-
-/// The C++ of reductions that one kernel computes: several are joined as the members of a
-/// structure. `names` are the variables with their elements.
-reduction_text text_of(std::span<const element_reduction> reductions,
-                       std::span<const std::string> names, const std::string& declared,
-                       const std::string& passed, const std::string& lines) {
-  reduction_text text;
-  std::string members, mapped, joined, identity;
-  text.preamble = expression_form::prologue;
-  bool has_identity = true;
-  for (std::size_t k = 0; k < reductions.size(); ++k) {
-    const value_reduction& how = reductions[k].how;
-    const std::string type = joined_type(how);
-    const char* const comma = k == 0 ? "" : ", ";
-    text.preamble += format(
-        "inline {0} map{1}({2} x) {{ return {0}({3}); }}\n"
-        "inline {0} join{1}({0} a, {0} b) {{ return {0}({4}); }}\n"
-        "inline {5} end{1}({0} a, [[maybe_unused]] int64_t n) {{ return {5}({6}); }}\n",
-        type, k, device_name(how.value), how.map, how.reduce, device_name(how.result),
-        how.post_map);
-    members += format("  {} r{};\n", type, k);
-    mapped += format("{}map{}({})", comma, k, names[k]);
-    joined += format("{0}join{1}(a.r{1}, b.r{1})", comma, k);
-    identity += format("{}{}({})", comma, type, how.identity.value_or("0"));
-    has_identity = has_identity && how.identity;
-    text.post_map += reductions.size() == 1 ? format("o{0} = end{0}(a, n);", k)
-                                            : format("o{0} = end{0}(a.r{0}, n); ", k);
-  }
-  if (reductions.size() == 1) {
-    text.reduce_type = joined_type(reductions[0].how);
-    text.reduce = "join0(a, b)";
-  } else {
-    text.reduce_type = "reduced";
-    text.preamble += format(
-        "struct reduced {{\n{}}};\n"
-        "inline reduced join_all(const reduced& a, const reduced& b) {{ return {{{}}}; }}\n",
-        members, joined);
-    text.reduce = "join_all(a, b)";
-    mapped = format("reduced{{{}}}", mapped);
-    identity = format("reduced{{{}}}", identity);
-  }
-  text.preamble += format("inline {} computed({}) {{\n{}return {};\n}}\n", text.reduce_type,
-                          declared, lines, mapped);
-  text.map = format("computed({})", passed);
-  if (has_identity) text.identity = identity;
-  return text;
-}
-
 std::vector<array> fused_kernel::reduce(const reduction_axes& axes, const array* given) {
   static auto& known = *new known_kernels<reduction_kernel>;
   for (const element_reduction& r : reductions_) {
     form_.add_reduction(*known_place(*r.elements), r.how);
   }
   const reduction_kernel kernel = known.get(form_.key(), [&] {
-    std::string outputs;
-    std::vector<std::string> names;
-    for (std::size_t k = 0; k < reductions_.size(); ++k) {
-      names.push_back(form_.name(*known_place(*reductions_[k].elements)));
-      outputs += format("{}{} o{}", k == 0 ? "" : ", ", reductions_[k].how.result.name(), k);
+    std::vector<expression_form::joined> joined;
+    for (const element_reduction& r : reductions_) {
+      joined.push_back({*known_place(*r.elements), &r.how});
     }
-    return reduction_kernel(
-        form_.inputs(), outputs,
-        text_of(reductions_, names, form_.declared_inputs() + (form_.counts() ? ", int64_t i" : ""),
-                form_.passed_inputs() + (form_.counts() ? ", i" : ""), form_.lines()),
-        "usmx");
+    return form_.reduction(joined, "usmx");
   });
   const std::vector<operand> in = operands();
   std::vector<expression_output> out(reductions_.size());
@@ -291,12 +234,8 @@ std::string fused_kernel::plan(value& v, kernel_plan& plan) {
 
 void fused_kernel::run(const array* given) {
   static auto& known = *new known_kernels<elementwise_kernel>;
-  const elementwise_kernel kernel = known.get(form_.key(), [&] {
-    elementwise_text text;
-    text.preamble = expression_form::prologue;
-    return elementwise_kernel(form_.inputs(), form_.outputs(), form_.lines() + form_.stores(),
-                              "usmx", std::move(text));
-  });
+  const elementwise_kernel kernel =
+      known.get(form_.key(), [&] { return form_.elementwise("usmx"); });
   const std::vector<operand> in = operands();
   std::vector<expression_output> out(computed_.size());
   std::vector<array> shaped;

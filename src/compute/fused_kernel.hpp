@@ -21,8 +21,6 @@ struct element_reduction {
   const value_reduction& how;
 };
 
-/// The type that a reduction joins.
-std::string joined_type(const value_reduction& how);
 /// Of the elements of a value.
 std::size_t bytes_of(const value& v) noexcept;
 

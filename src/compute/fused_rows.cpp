@@ -68,7 +68,7 @@ int fused_rows::level(const place& p) const {
 std::optional<fused_rows::place> fused_rows::place_of(value& v) {
   const auto known = std::ranges::find(steps_, &v, &step::of);
   if (known != steps_.end()) {
-    return place{place::kind::step, static_cast<std::uint8_t>(known - steps_.begin())};
+    return place{place::kind::step, static_cast<std::uint32_t>(known - steps_.begin())};
   }
   if (v.is_view() || v.is_counted() || steps_.size() >= 2 * most_operations) return {};
   std::array<place, 3> from;
@@ -116,7 +116,7 @@ std::optional<fused_rows::place> fused_rows::place_of(const array& a) {
   for (std::size_t k = 0; k < inputs_.size(); ++k) {
     if (inputs_[k].array < 0) continue;
     if (is_same(arrays_[static_cast<std::size_t>(inputs_[k].array)].elements(), a.elements())) {
-      return place{place::kind::input, static_cast<std::uint8_t>(k)};
+      return place{place::kind::input, static_cast<std::uint32_t>(k)};
     }
   }
   const layout& l = a.elements().layout();
@@ -148,7 +148,7 @@ void fused_rows::add_outputs() {
     const value& v = *steps_[k].of;
     if (&v == &root_ || v.seen_.load(std::memory_order_relaxed) > 0 ||
         (v.is_reduction() && is_used_elsewhere(v))) {
-      form_.add_output({place::kind::step, static_cast<std::uint8_t>(k)});
+      form_.add_output({place::kind::step, static_cast<std::uint32_t>(k)});
       outputs_.push_back(k);
     }
   }
@@ -252,12 +252,7 @@ row_text::stage fused_rows::stage(int number, std::string& preamble) const {
     if (!s.of->is_reduction() || s.level != number + 1) continue;
     const value_reduction& how = s.of->how();
     const std::string type = joined_type(how);
-    preamble += format(
-        "inline {0} map{1}({2} x) {{ return {0}({3}); }}\n"
-        "inline {0} join{1}({0} a, {0} b) {{ return {0}({4}); }}\n"
-        "inline {5} end{1}({0} a, [[maybe_unused]] int64_t n) {{ return {5}({6}); }}\n",
-        type, k, device_name(how.value), how.map, how.reduce, device_name(how.result),
-        how.post_map);
+    preamble += functions_of(how, k);
     const char* const comma = members.empty() ? "" : ", ";
     members += format("  {} r{};\n", type, k);
     values += format("{}map{}({})", comma, k, form_.converted(s.elements, how.value));
