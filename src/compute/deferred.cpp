@@ -309,20 +309,6 @@ dtype type_of(const deferred_operand& o) {
   return std::get<operand>(o).type();
 }
 
-/// Whether an integer is one of a type of integers; true for other numbers and types.
-bool fits(const operand& number, const dtype& type) {
-  const auto is_integer = [](const dtype& t) {
-    return t.kind() == type_class::integer || t.kind() == type_class::unsigned_integer;
-  };
-  if (!is_integer(number.type()) || !is_integer(type)) return true;
-  try {
-    static_cast<void>(number.number_as(type));
-    return true;
-  } catch (const std::overflow_error&) {
-    return false;
-  }
-}
-
 /// Whether a value that was not computed is made of memory. It then has to be before that changes.
 bool reads(const value& v, const void* memory, visited_values& known) {
   return std::ranges::any_of(v.sources(), [&](const source& s) {
@@ -500,32 +486,18 @@ shared_deferred compose(const sycl::queue& queue, const operation& op,
     throw std::invalid_argument(
         format("{} takes {} operands, got {}", op.name, op.arity, operands.size()));
   }
+  if (operands.size() == 2) {
+    for (const std::size_t k : {0, 1}) {
+      const auto* number = std::get_if<operand>(&operands[k]);
+      if (number == nullptr || number->array()) continue;
+      const auto exact = detail::exact_number(op, *number, type_of(operands[1 - k]));
+      if (!exact) continue;
+      std::array<deferred_operand, 2> both = {operands[0], operands[1]};
+      both[k] = *exact;
+      return compose(queue, op, both);
+    }
+  }
   std::array<operand_type, 3> types;
-  std::array<deferred_operand, 2> exact = {operand(false), operand(false)};
-  if (op.name.starts_with("logical_") && operands.size() == 2) {
-    // A number that does not fit into the other type is not 0, which is all that counts.
-    for (const std::size_t k : {0, 1}) {
-      const auto* number = std::get_if<operand>(&operands[k]);
-      if (number && !number->array() && number->weak() &&
-          !fits(*number, type_of(operands[1 - k]))) {
-        exact[k] = operand(true);
-        exact[1 - k] = operands[1 - k];
-        return compose(queue, op, exact);
-      }
-    }
-  }
-  if (!op.mixed.empty() && operands.size() == 2) {
-    // Integers are compared by value: one that does not fit into the other type is allowed here.
-    for (const std::size_t k : {0, 1}) {
-      const auto* number = std::get_if<operand>(&operands[k]);
-      const auto other = type_of(operands[1 - k]);
-      if (number && !number->array() && number->weak() && !fits(*number, other)) {
-        exact[k] = number->as_strong();
-        exact[1 - k] = operands[1 - k];
-        return compose(queue, op, exact);
-      }
-    }
-  }
   for (std::size_t k = 0; k < operands.size(); ++k) {
     if (const auto* v = std::get_if<shared_deferred>(&operands[k])) {
       types[k] = {(*v)->dtype(), false};
@@ -535,14 +507,7 @@ shared_deferred compose(const sycl::queue& queue, const operation& op,
     }
   }
   const auto given = std::span<const operand_type>(types).first(operands.size());
-  const auto resolved = resolve(op, given);
-  if (!resolved) {
-    std::string names;
-    for (const operand_type& t : given) names += (names.empty() ? "" : ", ") + t.type.name();
-    throw interop_error(fault::dtype_mismatch,
-                        format("{} is not defined for elements of {}", op.name, names));
-  }
-  return compose(queue, op, *resolved, operands);
+  return compose(queue, op, detail::types_of(op, given), operands);
 }
 
 namespace {

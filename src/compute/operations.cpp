@@ -7,9 +7,11 @@
 #include <bit>
 #include <functional>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 
+#include "core/format.hpp"
 #include "usmx/promotion.hpp"
 
 namespace usmx {
@@ -91,6 +93,14 @@ dtype result_of(const operation& op, const dtype& computed) noexcept {
 
 }  // namespace
 
+namespace detail {
+namespace {
+bool is_logical(const operation& op) noexcept {
+  return op.arity == 2 && op.name.starts_with("logical_");
+}
+}  // namespace
+}  // namespace detail
+
 std::string_view operation::text_of(const dtype& type) const noexcept {
   for (const operation_text& t : texts) {
     if (t.kinds.find(static_cast<char>(type.kind())) != std::string_view::npos) return t.text;
@@ -134,6 +144,12 @@ std::optional<operation_types> resolve(const operation& op,
       return out;
     }
   }
+  if (detail::is_logical(op) && type_of(numbers[0]) != type_of(numbers[1])) {
+    // Each is true or false by itself: no type that holds both is needed.
+    std::ranges::fill(out.operands, dtype::of<bool>());
+    out.result = dtype::of<bool>();
+    return out;
+  }
   type_set fitting = taken_by(op);
   bool are_wide = true;
   for (const operand_type& o : numbers) {
@@ -156,5 +172,45 @@ std::optional<operation_types> resolve(const operation& op,
   out.result = result_of(op, computed);
   return out;
 }
+
+namespace detail {
+namespace {
+
+bool is_integer(const dtype& t) noexcept {
+  return t.kind() == type_class::integer || t.kind() == type_class::unsigned_integer;
+}
+
+/// Whether an integer is one of a type of integers; true for other numbers and types.
+bool fits(const operand& number, const dtype& type) {
+  if (!is_integer(number.type()) || !is_integer(type)) return true;
+  try {
+    static_cast<void>(number.number_as(type));
+    return true;
+  } catch (const std::overflow_error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+operation_types types_of(const operation& op, std::span<const operand_type> operands) {
+  if (const auto found = resolve(op, operands)) return *found;
+  std::string names;
+  for (const operand_type& t : operands) names += (names.empty() ? "" : ", ") + t.type.name();
+  throw interop_error(fault::dtype_mismatch,
+                      format("{} is not defined for elements of {}", op.name, names));
+}
+
+bool takes_any_integers(const operation& op) noexcept {
+  return is_logical(op) || !op.mixed.empty();
+}
+
+std::optional<operand> exact_number(const operation& op, const operand& number,
+                                    const dtype& other) {
+  if (!takes_any_integers(op) || !number.weak() || fits(number, other)) return {};
+  return is_logical(op) ? operand(true) : number.as_strong();
+}
+
+}  // namespace detail
 
 }  // namespace usmx

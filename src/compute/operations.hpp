@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include "usmx/operations.hpp"
@@ -44,6 +46,14 @@ std::size_t row_number(const operation& op) noexcept;
 inline constexpr std::size_t most_rows = 256;
 
 namespace detail {
+/// As `resolve`. Throws interop_error (dtype_mismatch) where that finds none.
+operation_types types_of(const operation& op, std::span<const operand_type> operands);
+/// What takes the place of a number that the type of the other operand does not hold: integers are
+/// compared by value, and logic only asks whether one is 0. Empty for all other numbers.
+std::optional<operand> exact_number(const operation& op, const operand& number, const dtype& other);
+/// Whether an operation takes integers of any two types by value.
+bool takes_any_integers(const operation& op) noexcept;
+
 /// How a thread locks `mutex`, which another thread has: at first by waiting. Python lets go of its
 /// own lock meanwhile, which that thread may need.
 void wait_for_lock(std::recursive_mutex& mutex);
