@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compute/named_reductions.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "core/format.hpp"
@@ -37,13 +40,25 @@ dtype sum_type(const dtype& type) noexcept {
   }
 }
 
-std::optional<value_reduction> reduction_of(named_reduction name, const dtype& type) {
-  if (type.is_record()) return {};
+std::optional<named_reduction> find_reduction(std::string_view name) noexcept {
+  using enum named_reduction;
+  static constexpr std::pair<std::string_view, named_reduction> all_names[] = {
+      {"sum", sum},     {"prod", product}, {"mean", mean}, {"min", smallest},
+      {"max", largest}, {"any", any},      {"all", all}};
+  const auto* const found =
+      std::ranges::find(all_names, name, &std::pair<std::string_view, named_reduction>::first);
+  return found == std::end(all_names) ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<value_reduction> reduction_of(named_reduction name, const dtype& elements,
+                                            const std::optional<dtype>& asked) {
+  const dtype& type = asked ? *asked : elements;
+  if (elements.is_record() || type.is_record()) return {};
   value_reduction how;
   switch (name) {
     case named_reduction::sum:
     case named_reduction::product:
-      how.result = sum_type(type);
+      how.result = asked ? *asked : sum_type(type);
       how.value = added_in(how.result);
       how.reduce = name == named_reduction::sum ? "a + b" : "a * b";
       how.identity.emplace(name == named_reduction::sum ? "0" : "1");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "usmx/operations.hpp"
 
@@ -10,8 +11,12 @@ namespace usmx::detail {
 
 using usmx::named_reduction;
 
-/// What it does with elements of a type; empty for types that it does not take.
-std::optional<value_reduction> reduction_of(named_reduction name, const dtype& type);
+/// The one of "sum", "prod", "mean", "min", "max", "any" or "all"; empty for other names.
+std::optional<named_reduction> find_reduction(std::string_view name) noexcept;
+/// What it does with elements of a type; empty for types that it does not take. `asked` is the type
+/// that a call names for the result, in which it is computed.
+std::optional<value_reduction> reduction_of(named_reduction name, const dtype& type,
+                                            const std::optional<dtype>& asked = {});
 
 /// A product of floats by `a * b`, as kernels join it: see kernels/expression/product.hpp. Empty
 /// for other reductions.

@@ -232,6 +232,19 @@ PyObject* operate(const operation& op, std::span<PyObject* const> objects) {
   }
 }
 
+value_reduction to_reduction(nb::handle value, nb::handle result, nb::handle map, nb::handle reduce,
+                             nb::handle post_map, nb::handle identity, nb::handle reduce_type) {
+  value_reduction how;
+  how.value = to_dtype(value);
+  how.result = to_dtype(result);
+  how.map = to_text(map, "map");
+  how.reduce = to_text(reduce, "reduce");
+  how.post_map = to_text(post_map, "post_map");
+  if (!identity.is_none()) how.identity = to_text(identity, "identity");
+  how.reduce_type = to_text(reduce_type, "reduce_type");
+  return how;
+}
+
 std::vector<shared_deferred> passing_values(std::span<PyObject* const> objects,
                                             Py_ssize_t references) {
   std::vector<shared_deferred> passing;
@@ -536,14 +549,8 @@ void bind_operations(nb::module_& m) {
         PyObject* const one[] = {x.ptr()};
         operation_operands operands;
         if (!operands.read(one) || is_python_number(x)) wrong_type("x", x, "an array");
-        value_reduction how;
-        how.value = to_dtype(value);
-        how.result = to_dtype(result);
-        how.map = to_text(map, "map");
-        how.reduce = to_text(reduce_text, "reduce");
-        how.post_map = to_text(post_map, "post_map");
-        if (!identity.is_none()) how.identity = to_text(identity, "identity");
-        how.reduce_type = to_text(reduce_type, "reduce_type");
+        const value_reduction how =
+            to_reduction(value, result, map, reduce_text, post_map, identity, reduce_type);
         reduction_axes which;
         which.keep = keepdims;
         if (!axes.is_none()) {

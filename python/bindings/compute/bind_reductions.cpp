@@ -12,7 +12,9 @@
 #include "compute/named_reductions.hpp"
 #include "compute/operate.hpp"
 #include "compute/plain_axis.hpp"
+#include "support/containers.hpp"
 #include "support/error_text.hpp"
+#include "support/self.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -52,28 +54,59 @@ nb::object reduced(nb::handle x, nb::handle axis, nb::handle keepdims, named_red
   return wrap_deferred(reduce(operands.queue(), operands.all.front(), *how, axes));
 }
 
+named_reduction to_name(nb::handle name) {
+  const std::string text = to_text(name, "name");
+  const auto found = detail::find_reduction(text);
+  if (!found) throw value_error("name: '{}'; expected that of a reduction, such as 'sum'", text);
+  return *found;
+}
+
 }  // namespace
 
 void bind_reductions(nb::module_& m) {
   m.def(
       "_reduced",
       [](nb::handle name, nb::handle x, nb::handle axis, nb::handle keepdims) {
-        using enum named_reduction;
-        static constexpr std::pair<std::string_view, named_reduction> all_names[] = {
-            {"sum", sum},     {"prod", product}, {"mean", mean}, {"min", smallest},
-            {"max", largest}, {"any", any},      {"all", all}};
-        const std::string wanted = to_text(name, "name");
-        const auto found = std::ranges::find(all_names, wanted,
-                                             &std::pair<std::string_view, named_reduction>::first);
-        if (found == std::ranges::end(all_names)) {
-          throw value_error("name: '{}'; expected that of a reduction, such as 'sum'", wanted);
-        }
-        return reduced(x, axis, keepdims, found->second);
+        return reduced(x, axis, keepdims, to_name(name));
       },
       nb::arg("name"), nb::arg("x").none(), nb::arg("axis").none(), nb::arg("keepdims").none(),
       nb::sig(
           "def _reduced(name: str, x: object, axis: object, keepdims: object) -> ndarray | None"),
       "See the function of `usmx` of that name.");
+  nb::class_<value_reduction>(m, "_Reduction",
+                              "What a reduction of a name does with elements of a type.")
+      .def(
+          "__init__",
+          [](nb::pointer_and_handle<value_reduction> self, nb::handle name, nb::handle type,
+             nb::handle dtype) {
+            std::optional<usmx::dtype> asked;
+            if (!dtype.is_none()) asked = to_dtype(dtype);
+            auto how = detail::reduction_of(to_name(name), to_dtype(type), asked);
+            if (!how) throw nb::type_error("records have no sum, mean or order");
+            initialise(self, *std::move(how));
+          },
+          nb::arg("name"), nb::arg("type"), nb::arg("dtype") = nb::none(),
+          nb::sig(
+              "def __init__(self, name: str, type: DTypeLike, dtype: DTypeLike = None) -> None"),
+          "``dtype`` is the type that a call names for the result.")
+      .def_prop_ro(
+          "value", [](const value_reduction& how) { return dtype_object(how.value); },
+          nb::sig("def value(self) -> NumpyDType"), "The type that is computed in.")
+      .def_prop_ro(
+          "result", [](const value_reduction& how) { return dtype_object(how.result); },
+          nb::sig("def result(self) -> NumpyDType"), "That of the result.")
+      .def_prop_ro(
+          "keywords",
+          [](const value_reduction& how) {
+            nb::dict made = new_dict();
+            made["value"] = dtype_object(how.value);
+            made["result"] = dtype_object(how.result);
+            made["reduce"] = new_text(how.reduce);
+            made["post_map"] = new_text(how.post_map);
+            made["identity"] = how.identity ? nb::object(new_text(*how.identity)) : nb::none();
+            return made;
+          },
+          nb::sig("def keywords(self) -> dict[str, Any]"), "Both and the texts, for ``_reduce``.");
 }
 
 }  // namespace usmx::python

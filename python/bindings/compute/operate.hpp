@@ -50,4 +50,8 @@ std::optional<shared_deferred> cast_later(nb::handle self, const dtype& wanted);
 std::vector<shared_deferred> passing_values(std::span<PyObject* const> objects,
                                             Py_ssize_t references = 1);
 
+/// A reduction by texts of C++, as `_reduce` takes it.
+value_reduction to_reduction(nb::handle value, nb::handle result, nb::handle map, nb::handle reduce,
+                             nb::handle post_map, nb::handle identity, nb::handle reduce_type);
+
 }  // namespace usmx::python

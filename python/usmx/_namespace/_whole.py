@@ -52,7 +52,7 @@ _TEXTS = {
 def _kernel(name: str, char: str, which: bool = False) -> RawKernel:
     import numpy as np
 
-    from .._fusion.spelling import cpp
+    from .._kernel.types.scalars import cpp
 
     parameters, call = _TEXTS[name]
     text = f"const T* x, int64_t size, {parameters}".replace("T*", f"{cpp(np.dtype(char))}*")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, SupportsIndex
 import numpy as np
 
 from .. import _usmx
-from .._fusion.spelling import cpp
+from .._kernel.types.scalars import cpp
 from .._usmx import ElementwiseKernel, RawKernel, ScanKernel, ndarray
 from . import indexing, sorting
 from ._common import as_array, empty_at, is_integer, kind_of

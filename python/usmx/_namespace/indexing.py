@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import _usmx
-from .._fusion.spelling import cpp
+from .._kernel.types.scalars import cpp
 from .._usmx import ElementwiseKernel, RawKernel, ReductionKernel, ScanKernel, ndarray
 from ._common import (
     apart_from,

@@ -24,7 +24,7 @@ from ._common import (
     to_integer,
 )
 from ._outputs import check_out, to_out, written, written_indices
-from ._types import part_type, sum_type, to_type, typed
+from ._types import part_type, to_type, typed
 from .data_types import result_type
 
 if TYPE_CHECKING:
@@ -140,22 +140,6 @@ def _type_of_out(x: _usmx.ndarray, dtype: Any, out: Any) -> Any:
     return result_type(x.dtype, into.dtype) if dtype is None and into is not None else dtype
 
 
-def _sum_types(x: _usmx.ndarray, dtype: Any) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """The type that is summed in, and that of the result, as NumPy chooses them."""
-    import numpy as np
-
-    own: np.dtype[Any] = x.dtype
-    if dtype is not None:
-        result = to_type(dtype)
-    elif own.kind in "bi":
-        result = np.dtype("q")
-    elif own.kind == "u":
-        result = np.dtype("Q")
-    else:
-        result = own
-    return sum_type(result), result
-
-
 def sum(
     a: _usmx.ndarray,
     axis: Axis = None,
@@ -208,10 +192,10 @@ def sum(
         if made is not None:
             return made
     a = _array(a, "a")
-    value, result = _sum_types(a, _type_of_out(a, dtype, out))
+    how = _usmx._Reduction("sum", a.dtype, _type_of_out(a, dtype, out))
     a = _selected(a, where, 0)
     into = out if initial is None else None
-    made = _reduce(a, value, result, axis, keepdims, into, reduce="a + b", identity="0")
+    made = _reduce(a, axis=axis, keepdims=keepdims, out=into, **how.keywords)
     return _begun(made, initial, "add", out)
 
 
@@ -265,16 +249,15 @@ def prod(
         if made is not None:
             return made
     a = _array(a, "a")
-    value, result = _sum_types(a, _type_of_out(a, dtype, out))
+    how = _usmx._Reduction("prod", a.dtype, _type_of_out(a, dtype, out))
     a = _selected(a, where, 1)
     into = out if initial is None else None
-    made = _reduce(a, value, result, axis, keepdims, into, reduce="a * b", identity="1")
+    made = _reduce(a, axis=axis, keepdims=keepdims, out=into, **how.keywords)
     return _begun(made, initial, "multiply", out)
 
 
 def _extreme(
     name: str,
-    function: str,
     x: Any,
     axis: Axis,
     keepdims: bool,
@@ -297,7 +280,8 @@ def _extreme(
     else:
         a = _selected(a, where, initial)
     into = out if initial is None else None
-    made = _reduce(a, a.dtype, a.dtype, axis, keepdims, into, reduce=f"{function}(a, b)")
+    how = _usmx._Reduction(name, a.dtype)
+    made = _reduce(a, axis=axis, keepdims=keepdims, out=into, **how.keywords)
     return _begun(made, initial, {"max": "maximum", "min": "minimum"}[name], out)
 
 
@@ -348,7 +332,7 @@ def max(
         made = _usmx._reduced("max", a, axis, keepdims)
         if made is not None:
             return made
-    return _extreme("max", "larger", a, axis, keepdims, out, initial, where)
+    return _extreme("max", a, axis, keepdims, out, initial, where)
 
 
 def min(
@@ -397,7 +381,7 @@ def min(
         made = _usmx._reduced("min", a, axis, keepdims)
         if made is not None:
             return made
-    return _extreme("min", "smaller", a, axis, keepdims, out, initial, where)
+    return _extreme("min", a, axis, keepdims, out, initial, where)
 
 
 amax = max
@@ -490,16 +474,8 @@ def any(
     a = _selected(_array(a, "a"), where, False)
     if out is None and not a._is_deferred and _whole.suits(a, axis, "biuf"):
         return _whole.has(a, False, keepdims)
-    return _reduce(
-        a,
-        "bool",
-        "bool",
-        axis,
-        keepdims,
-        out,
-        reduce="a || b",
-        identity="false",
-    )
+    how = _usmx._Reduction("any", a.dtype)
+    return _reduce(a, axis=axis, keepdims=keepdims, out=out, **how.keywords)
 
 
 def all(
@@ -549,30 +525,20 @@ def all(
     a = _selected(_array(a, "a"), where, True)
     if out is None and not a._is_deferred and _whole.suits(a, axis, "biuf"):
         return _whole.has(a, True, keepdims)
-    return _reduce(
-        a,
-        "bool",
-        "bool",
-        axis,
-        keepdims,
-        out,
-        reduce="a && b",
-        identity="true",
-    )
+    how = _usmx._Reduction("all", a.dtype)
+    return _reduce(a, axis=axis, keepdims=keepdims, out=out, **how.keywords)
 
 
-def _mean_types(x: _usmx.ndarray, dtype: Any = None) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    import numpy as np
-
-    own: np.dtype[Any] = x.dtype if dtype is None else to_type(dtype)
-    result = np.dtype("d") if own.kind in "biu" else own
-    return sum_type(result), result
+def _mean_types(dtype: Any) -> tuple[np.dtype[Any], np.dtype[Any]]:
+    """The types that a mean is computed in, and has."""
+    how = _usmx._Reduction("mean", dtype)
+    return how.value, how.result
 
 
 @cache
 def _divided(value: np.dtype[Any], by: str) -> str:
     """C++ for the sum `a` divided by a number; of complex numbers both parts."""
-    from .._fusion.spelling import cpp
+    from .._kernel.types.scalars import cpp
 
     part = cpp(part_type(value))
     if value.kind == "c":
@@ -635,22 +601,13 @@ def mean(
         # As NumPy: the sum is of that type, and so is what the division leaves.
         total = sum(a, axis=axis, dtype=named, keepdims=keepdims, where=where)
         return written((total / _counted_where(a, axis, keepdims, where)).astype(named), out)
-    value, result = _mean_types(a, dtype)
+    how = _usmx._Reduction("mean", a.dtype, dtype)
+    value, result = how.value, how.result
     if where is not True:
         total = sum(a, axis=axis, dtype=value, keepdims=keepdims, where=where)
         count = _counted_where(a, axis, keepdims, where).astype(part_type(value))
         return written((total / count).astype(result), out)
-    return _reduce(
-        a,
-        value,
-        result,
-        axis,
-        keepdims,
-        out,
-        reduce="a + b",
-        identity="0",
-        post_map=_divided(value, "n"),
-    )
+    return _reduce(a, axis=axis, keepdims=keepdims, out=out, **how.keywords)
 
 
 _mean = mean
@@ -714,10 +671,10 @@ def var(
         return written(_variance(given, axis, dtype, by, keepdims, where, mean, into), into)
     if axis is None and not keepdims and (few := _usmx._small_variance(a, float(by))) is not None:
         return few
-    from .._fusion.spelling import cpp
+    from .._kernel.types.scalars import cpp
 
     a = _array(a, "a")
-    value, result = _mean_types(a)
+    value, result = _mean_types(a.dtype)
     if a.dtype != value:
         a = a.astype(value)
     real, part = part_type(value), part_type(result)
@@ -844,7 +801,7 @@ def _variance(
     """The variance of elements that are selected, in a type, or with a mean that is known."""
     from .elementwise import imag, maximum, real
 
-    value, result = _mean_types(a) if dtype is None else (to_type(dtype),) * 2
+    value, result = _mean_types(a.dtype) if dtype is None else (to_type(dtype),) * 2
     if known is None:
         known = _mean(a, axis=axis, dtype=value, keepdims=True, where=where)
     distance = a - as_array(known, a)

@@ -17,6 +17,8 @@ from .._usmx import ElementwiseKernel, ndarray
 from ._common import as_array, empty_at, to_axis
 from ._outputs import written
 
+#: What stands before a kernel that calls what rows of `usmx._operations` use.
+PREAMBLE = '#include "usmx/fusion.hpp"\nusing namespace usmx::fusion;\n'
 #: Sums and products of small integers are taken in 64 bits, as by ``reduce``.
 _WIDE = ("add", "multiply")
 #: What has no identity, and the same result in each order.
@@ -31,7 +33,7 @@ def _row(name: str) -> Any:
 
 def _text(name: str, dtype: Any, arity: int) -> str:
     """C++ of the operation of operands of that type: ``acc`` and ``v``."""
-    from .._fusion.spelling import cpp
+    from .._kernel.types.scalars import cpp
 
     kind = "f" if dtype.name == "bfloat16" else dtype.kind
     text: str | None = _row(name).text(kind)
@@ -43,7 +45,7 @@ def _text(name: str, dtype: Any, arity: int) -> str:
 
 @cache
 def _at_kernel(name: str, compute: Any, own: Any, arity: int) -> ElementwiseKernel:
-    from .._fusion.spelling import PREAMBLE, cpp
+    from .._kernel.types.scalars import cpp
 
     text = _text(name, compute, arity)
     given = "const auto v = values[order[k]];" if arity > 1 else ""
@@ -61,7 +63,7 @@ def _at_kernel(name: str, compute: Any, own: Any, arity: int) -> ElementwiseKern
 
 @cache
 def _reduceat_kernel(name: str, dtype: Any) -> ElementwiseKernel:
-    from .._fusion.spelling import PREAMBLE, cpp
+    from .._kernel.types.scalars import cpp
 
     text = _text(name, dtype, 2)
     return ElementwiseKernel(
@@ -236,7 +238,7 @@ def _back(columns: ndarray, rest: list[int], axis: int) -> ndarray:
 @cache
 def _in_turn_kernel(name: str, dtype: Any, keeps_all: bool, has_where: bool) -> ElementwiseKernel:
     """One column of each work-item; `begin` is 0 where `initial` comes first."""
-    from .._fusion.spelling import PREAMBLE, cpp
+    from .._kernel.types.scalars import cpp
 
     text, own = _text(name, dtype, 2), cpp(dtype)
     store = "y[index] = acc;" if keeps_all else ""

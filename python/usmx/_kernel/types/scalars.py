@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 #: Order of the kinds: a weak value adapts to a strong one of the same or a later kind.
 RANK = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
@@ -319,3 +320,18 @@ def named(obj: object) -> Scalar | None:
     if found is not None and not found.weak:
         return found
     return next((t for t in STRONG if name == f"{t.kind}{t.size}"), None)
+
+
+@functools.cache  # NumPy makes the name of a type anew each time
+def cpp(dtype: Any) -> str:
+    """The name of a type of elements in C++.
+
+    Raises
+    ------
+    TypeError
+        If it is not supported in kernels.
+    """
+    known = BY_NAME.get(dtype.name)
+    if known is None:
+        raise TypeError(f"dtype {dtype} is not supported in kernels")
+    return known.cpp
