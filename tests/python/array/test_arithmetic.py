@@ -64,6 +64,15 @@ def test_the_types_are_those_of_numpy(row: Operation) -> None:
         assert got == wanted, (types, got, wanted)
 
 
+def test_logic_needs_no_type_that_holds_both_operands() -> None:
+    """NumPy makes bools of operands of two types: a device without float64 can do that, too."""
+    for row in ("logical_and", "logical_or", "logical_xor"):
+        assert _usmx._result_types(row, np.dtype("f4"), np.dtype("i4")) == [np.dtype("?")] * 3
+        x, y = np.array([0.5, np.nan, 0, -0.0], "f4"), np.array([1, 0, 1 << 30, 0], "i4")
+        got = getattr(usmx, row)(usmx.asarray(x), usmx.asarray(y))
+        assert got.tolist() == getattr(np, row)(x, y).tolist()
+
+
 @functools.cache
 def values_of_every_row(char: str) -> dict[str, tuple[list[np.ndarray], np.ndarray]]:
     """The operands of each operation that takes a type, and the values."""
