@@ -84,6 +84,7 @@ NB_MODULE(_usmx_of_main_interpreter, m) {
   bind_small_arrays(m);
   bind_algorithms(m);
   bind_random(m);
+  bind_captured(m);
   bind_fused(m);
   bind_reduction(m);
   bind_scan(m);

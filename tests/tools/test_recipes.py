@@ -42,8 +42,8 @@ RECIPES = {
     "function_of_kernels": Recipe(
         "build", "tests/python/python_kernel/test_kernel_intrinsics.py", 2
     ),
-    "reduction": Recipe("python", "tests/python/fusion/test_fuse_counts.py", 2),
-    "reduction_of_bits": Recipe("python", "tests/python/fusion/test_fuse_bits.py", 3),
+    "reduction": Recipe("python", "tests/python/fusion/test_fuse_counts.py", 1),
+    "reduction_of_bits": Recipe("python", "tests/python/fusion/test_fuse_bits.py", 2),
     "dtype": Recipe("core", "tests/cpp/core/test_float8.cpp", 4),
     "construct_of_kernels": Recipe(
         "python", "tests/python/python_kernel/test_language_match.py", 3

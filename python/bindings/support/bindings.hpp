@@ -40,6 +40,7 @@ void bind_reductions(nb::module_& m);       // bind_reductions.cpp: sums, means,
 void bind_algorithms(nb::module_& m);       // bind_algorithms.cpp: sorts, searches, scans
 void bind_random(nb::module_& m);           // bind_random.cpp: streams of random numbers
 void bind_small_arrays(nb::module_& m);     // small_arrays.cpp: functions of a few elements
+void bind_captured(nb::module_& m);         // bind_captured.cpp: what fused functions do
 void bind_fused(nb::module_& m);            // bind_fused.cpp: functions fused into kernels
 void bind_python_api(nb::module_& m);       // python_api.cpp: what other extensions may call
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 from collections.abc import Callable
 from typing import Any, overload
 
@@ -18,10 +17,10 @@ import numpy as np
 from .. import _captured as captured
 from .. import _usmx
 from .._kernel.source import pickles
+from .._kernel.types.scalars import cpp
 from .functions import FUNCTIONS
 from .on_arrays import OnArrays
-from .reductions import ROWS, Reduced, is_ranged, text_of
-from .spelling import PREAMBLE, cpp
+from .reductions import Reduced
 from .symbols import NATURAL, Program, SeveralKernels, Symbol, constant, is_wide
 
 __all__ = ["Fused", "fuse"]
@@ -383,17 +382,6 @@ def _is_foreign(value: Any) -> bool:
     return not isinstance(value, (_usmx.ndarray, np.generic, np.ndarray, *_STATIC, *NATURAL))
 
 
-def _declared(program: Program, dtype: np.dtype[Any], name: str, weak: bool) -> str:
-    """A parameter. A Python number that is only used as one type arrives in that type, because not
-    every device has double."""
-    if weak and dtype.kind == "f":
-        text = "\n".join(program.lines)
-        casts = re.findall(rf"expression::convert<(\w+)>\({name}\)", text)
-        if len(set(casts)) == 1 and len(casts) == len(re.findall(rf"\b{name}\b", text)):
-            dtype = np.dtype({"half": "e", "float": "f"}.get(casts[0], dtype.char))
-    return f"{dtype.name} {name}"
-
-
 def _same_arrays(args: tuple[Any, ...]) -> tuple[tuple[int, int], ...]:
     """Arguments that are the same elements as one before them, with its number."""
     found = []
@@ -409,50 +397,6 @@ def _same_arrays(args: tuple[Any, ...]) -> tuple[tuple[int, int], ...]:
 def _is_array(value: Any) -> bool:
     """Whether it can be changed in place: an array, no number."""
     return type(value) not in NATURAL and not isinstance(value, (*_STATIC, np.generic))
-
-
-def _elementwise(program: Program, values: list[Symbol], declared: list[str], name: str) -> Any:
-    """The kernel that computes values for each element."""
-    lines = program.lines + [f"o{k} = {value.text};" for k, value in enumerate(values)]
-    text = "\n".join(lines)
-    outputs = [f"{value.dtype.name} o{k}" for k, value in enumerate(values)]
-    return _usmx.ElementwiseKernel(
-        ", ".join(declared),
-        ", ".join(outputs),
-        text,
-        name,
-        preamble=PREAMBLE,
-        contract=program.contract,
-        driver_math=program.driver_math,
-    )
-
-
-def _reduction(
-    program: Program, result: Reduced, parameters: list[Any], declared: list[str], name: str
-) -> Any:
-    """The kernel that computes a value for each element and reduces them."""
-    types = [_declared(program, *p).split()[0] for p in parameters]
-    arguments = [f"{cpp(np.dtype(t))} {p[1]}" for t, p in zip(types, parameters, strict=True)]
-    function, value, post = text_of(result, program, arguments)
-    _, join, identity = ROWS[result.name]
-    own = cpp(result.value.dtype)
-    joined = own
-    if is_ranged(result):
-        join, identity = "expression::joined(a, b)", f"expression::product_of_none<{own}>()"
-        joined = f"expression::product<{own}>"
-    return _usmx.ReductionKernel(
-        ", ".join(declared),
-        f"{result.result.name} o0",
-        value,
-        join,
-        post,
-        identity,
-        name,
-        reduce_type=joined,
-        preamble=PREAMBLE + function,
-        contract=program.contract,
-        driver_math=program.driver_math,
-    )
 
 
 class _Traced:
@@ -481,9 +425,7 @@ class _Traced:
         rounding: tuple[bool, bool],
         same: dict[int, int] | None = None,
     ) -> None:
-        program = Program(FUNCTIONS)
-        program.contract, program.driver_math = rounding
-        parameters = []
+        program = Program(FUNCTIONS, rounding)
         symbols: list[Any] = []
         self.passed: list[int] = []
         for k, value in enumerate(args):
@@ -501,21 +443,14 @@ class _Traced:
             cpp(dtype)  # TypeError for what no device has
             if dtype.name == "bfloat16":
                 raise SeveralKernels("NumPy has no functions of bfloat16, which arrays have")
-            parameters.append((dtype, f"a{k}", weak))
+            number = program.captured.argument(dtype, weak)
             self.passed.append(k)
             if same and k in same:
                 symbols.append(symbols[same[k]])
                 continue
             is_array = _is_array(value)
             symbols.append(
-                Symbol(
-                    program,
-                    f"a{k}",
-                    dtype,
-                    weak,
-                    mutable=is_array,
-                    argument=k if is_array else None,
-                )
+                Symbol(program, number, mutable=is_array, argument=k if is_array else None)
             )
         result = function(*symbols)
         self.names = names
@@ -527,23 +462,19 @@ class _Traced:
         self.returned = [None if isinstance(value, Symbol) else value for value in results]
         # Of arrays that overlap in part, a later use would see new values here and there; what is
         # returned is used last.
-        _ = [value.text for value in values]
+        stored = [value.value for value in values]
         self.after = sorted(program.after)
-        values += [program.written[k] for k in self.written]
-        declared = [_declared(program, *p) for p in parameters]
+        stored += [program.written[k].value for k in self.written]
         name = "".join(c if c.isascii() and c.isalnum() else "_" for c in called)
         name = f"fused_{name.strip('_') or 'lambda'}"
         self.how: dict[str, Any] = {}
         self.reduction: Any = None
         if isinstance(result, Reduced):
             self.how = {"axis": result.axis, "keepdims": result.keepdims}
-            self.reduction = _reduction(program, result, parameters, declared, name)
-        self.kernel: Any = _elementwise(program, values, declared, name) if values else None
-        self.fits = [
-            (int(text[1:]), np.dtype(char))
-            for text, char in program.fits
-            if text[0] == "a" and np.dtype(char) != np.dtype("q")
-        ]
+            self.reduction = result.kernel(name)
+        captured = program.captured
+        self.kernel: Any = captured.elementwise(stored, name, *rounding) if stored else None
+        self.fits = [(self.passed[number], dtype) for number, dtype in captured.fits()]
         self.takes_arguments_as_they_are = len(self.passed) == len(args) and not (
             self.fits or self.how or self.many or self.written
         )

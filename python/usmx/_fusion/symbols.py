@@ -1,7 +1,7 @@
-"""What a function sees in place of its arguments while it is traced: a value that writes C++.
+"""What a function sees in place of its arguments while it is traced: values of a kernel to be.
 
-Every operation becomes one line of a program. NumPy decides the types, through the ufuncs and
-functions that it hands to objects with ``__array_ufunc__`` and ``__array_function__``.
+NumPy hands its ufuncs and functions to objects with ``__array_ufunc__`` and ``__array_function__``.
+What an operation is in C++, and of which type, `_usmx._CapturedFunction` knows, as for lazy arrays.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import _usmx
+from .._kernel.types.scalars import cpp
 from .._operations import BY_NAME, OPERATIONS
-from .spelling import cpp, literal
 
 #: What arrays have and elements do not.
 _OF_ARRAYS = frozenset(
@@ -56,36 +56,34 @@ NATURAL = {int: "q", float: "d", complex: "D"}
 
 
 class Program:
-    """The lines written so far. Equal operations on equal operands are one line.
+    """What a function does.
 
     Parameters
     ----------
     functions : mapping
         NumPy's function -> what traces it, called with the program and the function's arguments.
+    rounding : tuple of bool
+        Whether a product and a sum may be rounded as one, and whether functions are the driver's.
     """
 
-    def __init__(self, functions: Mapping[Any, Callable[..., Any]]) -> None:
+    def __init__(
+        self, functions: Mapping[Any, Callable[..., Any]], rounding: tuple[bool, bool]
+    ) -> None:
         self.functions = functions
-        #: Whether a product and a sum may be rounded as one.
-        self.contract = False
-        #: Whether functions are the driver's.
-        self.driver_math = False
-        self.lines: list[str] = []
-        self._known: dict[tuple[str, str], str] = {}
-        #: For Python ints among the arguments: argument -> the types that it has to fit into.
-        self.fits: set[tuple[str, str]] = set()
+        self.contract, self.driver_math = rounding
+        self.captured = _usmx._CapturedFunction()
         #: The arrays among the arguments that got new values, by their numbers.
         self.written: dict[int, Symbol] = {}
         #: Pairs of arguments of which the second was used after the first got new values.
         self.after: set[tuple[int, int]] = set()
 
-    def line(self, dtype: np.dtype[Any], text: str) -> Symbol:
-        """A new value of that type."""
-        key = (dtype.char, text)
-        if key not in self._known:
-            self._known[key] = name = f"v{len(self.lines)}"
-            self.lines.append(f"const {cpp(dtype)} {name} = {cpp(dtype)}({text});")
-        return Symbol(self, self._known[key], dtype)
+    def number(self, value: Any) -> Symbol:
+        """A number of the function's."""
+        return Symbol(self, self.captured.number(value))
+
+    def apply(self, name: str, *operands: Symbol) -> Symbol:
+        """What an operation gives, by its name in the table."""
+        return Symbol(self, self.captured.apply(name, [one.value for one in operands]))
 
 
 class SeveralKernels(TypeError):
@@ -163,33 +161,34 @@ class Symbol:
         It is the argument of that number: what changes it changes the array that was passed.
     """
 
-    __slots__ = ("_text", "argument", "dtype", "mutable", "program", "weak")
+    __slots__ = ("_value", "argument", "dtype", "mutable", "program", "weak")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
         self,
         program: Program,
-        text: str,
-        dtype: np.dtype[Any],
-        weak: bool = False,
+        value: int,
         *,
         mutable: bool = True,
         argument: int | None = None,
     ) -> None:
         self.program = program
-        self._text = text
-        self.dtype = dtype
-        self.weak = weak
-        self.mutable = mutable and not weak
+        self._value = value
+        self.dtype: np.dtype[Any] = program.captured.dtype(value)
+        self.weak = program.captured.is_weak(value)
+        self.mutable = mutable and not self.weak
         self.argument = argument
 
     @property
-    def text(self) -> str:
-        """C++ of the value that it has now."""
+    def value(self) -> int:
+        """The value that it has now, among those of the program."""
+        self._note_use()
+        return self._value
+
+    def _note_use(self) -> None:
         if self.argument is not None:
             written = self.program.written
             self.program.after |= {(w, self.argument) for w in written if w != self.argument}
-        return self._text
 
     def update(self, value: Any, what: str, casting: Any = "same_kind") -> Symbol:
         """Change the array in place, as NumPy does: its type stays, and all its names see it."""
@@ -204,20 +203,19 @@ class Symbol:
                 f"{what}: cannot cast {new.dtype} to {self.dtype}, the type of the array that is "
                 f"changed, with casting rule '{casting}'; use astype()"
             )
-        self.change(cast(self.program, value, self.dtype).text)
+        self.change(cast(self.program, value, self.dtype).value)
         return self
 
-    def change(self, text: str) -> None:
+    def change(self, value: int) -> None:
         """Give it a value of its type."""
-        self._text = text
+        self._value = value
+        self._note_use()
         if self.argument is not None:
-            written = self.program.written
-            self.program.after |= {(w, self.argument) for w in written if w != self.argument}
-            written[self.argument] = self
+            self.program.written[self.argument] = self
 
     def copy(self, order: str = "K") -> Symbol:
         """The same values, which in-place operations change for themselves."""
-        return Symbol(self.program, self.text, self.dtype, self.weak, mutable=True)
+        return Symbol(self.program, self.value)
 
     def fill(self, value: Any) -> None:
         """Give all elements one value."""
@@ -270,7 +268,7 @@ class Symbol:
     @property
     def real(self) -> Any:
         """The real part, of real numbers themselves; what changes it changes the whole."""
-        return Part(self, "re") if self.dtype.kind == "c" else self
+        return Part(self, "real") if self.dtype.kind == "c" else self
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -282,8 +280,8 @@ class Symbol:
     def imag(self) -> Any:
         """The imaginary part; zero for real numbers."""
         if self.dtype.kind != "c":
-            return self.program.line(self.dtype, literal(0, self.dtype))
-        return Part(self, "im")
+            return self.program.number(self.dtype.type(0))
+        return Part(self, "imag")
 
     @imag.setter
     def imag(self, value: Any) -> None:
@@ -361,21 +359,24 @@ class Part(Symbol):
     __slots__ = ("base", "which")
 
     def __init__(self, base: Symbol, which: str) -> None:
-        part = base.dtype.type().real.dtype
-        super().__init__(base.program, "", part, mutable=base.mutable)
         self.base = base
         self.which = which
+        super().__init__(base.program, self.value, mutable=base.mutable)
 
     @property
-    def text(self) -> str:
-        """C++ of the value that it has now."""
-        return self.program.line(self.dtype, f"{self.base.text}.{self.which}")._text
+    def value(self) -> int:
+        """The value that it has now."""
+        program = self.base.program
+        return program.captured.apply(self.which, [self.base.value])
 
-    def change(self, text: str) -> None:
+    def change(self, value: int) -> None:
         """Give the whole number another part."""
-        whole, kind = self.base.text, cpp(self.base.dtype)
-        parts = f"{text}, {whole}.im" if self.which == "re" else f"{whole}.re, {text}"
-        self.base.change(self.program.line(self.base.dtype, f"{kind}({parts})")._text)
+        captured, whole = self.base.program.captured, self.base.value
+        parts = [
+            value if which == self.which else captured.apply(which, [whole])
+            for which in ("real", "imag")
+        ]
+        self.base.change(captured.apply("complex", parts))
 
 
 def write(result: Any, out: Any, what: str, casting: Any = "same_kind") -> Any:
@@ -402,17 +403,12 @@ def constant(program: Program, value: Any) -> Symbol:
         if value.program is not program:
             raise TypeError("a value of another fused function; call that function instead")
         return value
-    if isinstance(value, bool):
-        return Symbol(program, literal(value, np.dtype("?")), np.dtype("?"))
-    for kind in (int, float, complex):
-        if type(value) is kind:
-            dtype = np.dtype("Q" if isinstance(value, int) and value >= 1 << 63 else NATURAL[kind])
-            if kind is int:
-                dtype.type(value)
-            return Symbol(program, literal(value, dtype), dtype, weak=True)
-    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
-        number: Any = value
-        return Symbol(program, literal(number[()], number.dtype), number.dtype)
+    if type(value) in (bool, *NATURAL) or isinstance(value, np.generic):
+        if isinstance(value, np.generic):
+            cpp(value.dtype)  # TypeError for what no device has
+        return program.number(value)
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return program.number(value[()])
     if hasattr(value, "refuse"):
         value.refuse()  # what a reduction gives
     raise TypeError(
@@ -423,15 +419,10 @@ def constant(program: Program, value: Any) -> Symbol:
 
 def cast(program: Program, value: Any, dtype: np.dtype[Any]) -> Symbol:
     """A symbol or a number in a type; Python numbers must fit into it, as in NumPy."""
-    if type(value) in (int, float, complex):
-        # OverflowError for a Python int that does not fit.
-        return Symbol(program, literal(dtype.type(value), dtype), dtype)
-    symbol = constant(program, value)
-    if symbol.weak and symbol.dtype.kind in "iu" and dtype.kind in "iu":
-        program.fits.add((symbol.text, dtype.char))
-    if symbol.dtype == dtype:
-        return Symbol(program, symbol.text, dtype)
-    return program.line(dtype, f"expression::convert<{cpp(dtype)}>({symbol.text})")
+    cpp(dtype)
+    if type(value) in NATURAL:
+        return program.number(dtype.type(value))  # NumPy refuses what does not fit
+    return Symbol(program, program.captured.cast(constant(program, value).value, dtype))
 
 
 def type_of(value: Any) -> Any:
@@ -440,9 +431,20 @@ def type_of(value: Any) -> Any:
         return (
             WEAK.get(value.dtype.kind.replace("u", "i"), value.dtype) if value.weak else value.dtype
         )
-    if type(value) in (int, float, complex):
+    if type(value) in NATURAL:
         return type(value)
     return np.asarray(value).dtype
+
+
+def resolved(ufunc: Any, values: tuple[Any, ...], dtype: Any = None) -> tuple[Any, ...]:
+    """The types that NumPy computes a ufunc in, where the table does not say them."""
+    given = [type_of(value) for value in values]
+    if all(isinstance(t, type) for t in given):
+        given = [np.dtype(NATURAL[t]) for t in given]
+    nones = (None,) * ufunc.nin
+    how = {} if dtype is None else {"signature": (*nones, np.dtype(dtype))}
+    types: tuple[Any, ...] = ufunc.resolve_dtypes((*given, *[None] * ufunc.nout), **how)
+    return types
 
 
 #: What Python does with bools as such; everything else it does with the ints that they are.
@@ -466,25 +468,26 @@ def _as_int(program: Program, value: Any) -> Any:
     if type(value) is bool:
         return int(value)
     if isinstance(value, Symbol) and value.dtype.kind == "b":
-        as_int = cast(program, Symbol(program, value.text, value.dtype), np.dtype("q"))
-        return Symbol(program, as_int.text, as_int.dtype, weak=True)
+        return _weak(cast(program, value, np.dtype("q")))
     return value
+
+
+def _weak(value: Symbol) -> Symbol:
+    """The value as one that was computed of Python's numbers alone."""
+    return Symbol(value.program, value.program.captured.same(value.value, True))
 
 
 def operate(program: Program, name: str, *operands: Any) -> Any:
     """What an operator does. Of Python numbers alone it makes one: a weak one."""
-    weak = all(
-        o.weak if isinstance(o, Symbol) else type(o) in (bool, int, float, complex)
-        for o in operands
-    )
+    weak = all(o.weak if isinstance(o, Symbol) else type(o) in (bool, *NATURAL) for o in operands)
     if weak and name not in _OF_BOOLS:
         operands = tuple(_as_int(program, o) for o in operands)
     result = apply(program, getattr(np, name), operands, None)
     if isinstance(result, Symbol):
         # What is computed of numbers alone is one.
         result.mutable = any(isinstance(o, Symbol) and o.mutable for o in operands)
-    if weak and isinstance(result, Symbol) and result.dtype.kind in (*WEAK, "b"):
-        return Symbol(program, result.text, result.dtype, weak=True)
+        if weak:
+            return _weak(result)
     return result
 
 
@@ -514,37 +517,17 @@ def _narrowed(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _compared(program: Program, name: str, a: Any, b: Any) -> Symbol | None:
-    """A comparison of integers by value; None if they are compared in one type."""
-    compare = _COMPARISONS[name]
+    """A comparison of integers with an int that 64 bits do not hold; None for other operands."""
     for symbol, number in ((a, b), (b, a)):
-        if not isinstance(symbol, Symbol) or symbol.dtype.kind not in "biu":
-            continue
-        if type(number) is int:
-            held = np.iinfo(np.int64 if symbol.dtype.kind == "b" else symbol.dtype)
-            if not held.min <= number <= held.max:
-                # All that the type holds lies on the same side of it, as 0 does.
-                known = compare(0, number) if symbol is a else compare(number, 0)
-                return program.line(np.dtype("?"), literal(known, np.dtype("?")))
-        elif isinstance(number, Symbol) and number.weak and number.dtype.kind in "iu":
-            if symbol.weak or symbol.dtype == number.dtype:
-                continue
-            types = [o.dtype if o.dtype.char in "QL" else np.dtype("q") for o in (a, b)]
-            # As they are: none has to fit into the type of the other.
-            codes = [
-                o.text
-                if o.dtype == t
-                else program.line(t, f"expression::convert<{cpp(t)}>({o.text})").text
-                for o, t in zip((a, b), types, strict=True)
-            ]
-            row = BY_NAME[name]
-            text = row.text("i") if types[0] == types[1] else row.mixed
-            assert text is not None
-            return program.line(np.dtype("?"), text.format(*codes, T=cpp(types[0])))
+        if is_wide(number) and isinstance(symbol, Symbol) and symbol.dtype.kind in "biu":
+            # All integers of 64 bits lie on the same side of it, as 0 does.
+            compare = _COMPARISONS[name]
+            return program.number(compare(0, number) if symbol is a else compare(number, 0))
     return None
 
 
 def apply(program: Program, ufunc: Any, inputs: tuple[Any, ...], dtype: Any) -> Any:
-    """One ufunc, or the name of an operation: NumPy says the types, the table the text."""
+    """One ufunc, or the name of an operation."""
     name = ufunc if isinstance(ufunc, str) else ufunc.__name__
     if isinstance(ufunc, str):
         of_numpy = getattr(np, name, None)
@@ -554,39 +537,18 @@ def apply(program: Program, ufunc: Any, inputs: tuple[Any, ...], dtype: Any) -> 
         ufunc = of_numpy if isinstance(of_numpy, np.ufunc) else None
     inputs = _narrowed(inputs)
     if name in _COMPARISONS and dtype is None:
-        by_value = _compared(program, name, *inputs)
-        if by_value is not None:
-            return by_value
+        known = _compared(program, name, *inputs)
+        if known is not None:
+            return known
     row = BY_NAME.get(name)
     if row is None or not row.texts:
         raise SeveralKernels(f"np.{name} cannot be fused")
-    for value in inputs:
-        constant(program, value)
-    *types, result = _types(name, ufunc, inputs, dtype)
-    text = row.text(types[0].kind)
-    if text is None:
-        raise TypeError(f"np.{name} of {types[0]} cannot be fused")
-    operands = [cast(program, value, t).text for value, t in zip(inputs, types, strict=True)]
-    if len(types) == 2 and types[0] != types[1]:
-        # Only comparisons of 64-bit integers keep two types; they are compared by value.
-        text = row.mixed
-    made = program.line(result, text.format(*operands, T=cpp(types[0])))
-    return made if ufunc is not None or dtype is None else made.astype(dtype)
-
-
-def _types(name: str, ufunc: Any, inputs: tuple[Any, ...], dtype: Any) -> Any:
-    """The types that operands are cast to, and that of the result."""
-    given = tuple(type_of(value) for value in inputs)
-    if all(isinstance(t, type) for t in given):
-        given = tuple(np.dtype(NATURAL[t]) for t in given)
-    if ufunc is None:
-        weak: dict[Any, Any] = {int: 1, float: 1.0, complex: 1j}
-        found = _usmx._result_types(name, *(weak[t] if isinstance(t, type) else t for t in given))
-        if found is None:
-            raise TypeError(f"{name} is not defined for {', '.join(map(str, given))}")
-        return found
-    how = {} if dtype is None else {"signature": (None,) * ufunc.nin + (np.dtype(dtype),)}
-    return ufunc.resolve_dtypes((*given, None), **how)
+    operands = [constant(program, value) for value in inputs]
+    if dtype is not None and ufunc is not None:
+        types = resolved(ufunc, inputs, dtype)
+        operands = [cast(program, one, t) for one, t in zip(operands, types, strict=False)]
+    result = program.apply(name, *operands)
+    return result if ufunc is not None or dtype is None else result.astype(dtype)
 
 
 def _give_operators() -> None:

@@ -33,6 +33,11 @@ def as_array(x: Any, like: ndarray | None = None) -> ndarray:
     return _usmx.asarray(x, usm_type=kind_of(like), queue=like.queue)
 
 
+def is_traced(x: Any) -> bool:
+    """Whether an argument stands for an array while a function is fused."""
+    return hasattr(type(x), "__usmx_operation__")
+
+
 def are_records(x: Any) -> bool:
     """Whether an argument is an array of ours with records."""
     return isinstance(x, ndarray) and x.dtype.names is not None
@@ -77,7 +82,7 @@ def as_type(x: ndarray, dtype: Any) -> ndarray:
 
     Copies of repeated elements put these side by side, as NumPy's do; results of operations do not.
     """
-    if x.size and 0 in x.strides:
+    if not is_traced(x) and x.size and 0 in x.strides:
         return x.astype(dtype, order="C", copy=False)
     return x.astype(dtype, copy=False)
 

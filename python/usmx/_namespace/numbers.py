@@ -13,7 +13,7 @@ from typing import Any
 from .. import _usmx
 from ..typing import ArrayOrNumber
 from . import elementwise
-from ._common import as_array, as_type, empty_at, is_in_c_order
+from ._common import as_array, as_type, empty_at, is_in_c_order, is_traced
 from ._outputs import written
 
 __all__ = [
@@ -30,6 +30,9 @@ _LARGEST = {
 
 def _given(name: str, x: Any, other: Any = None) -> _usmx.ndarray:
     """The argument as an array, where the other one is if that is one of ours."""
+    if is_traced(x):
+        traced: _usmx.ndarray = x
+        return traced
     try:
         return as_array(x, other if isinstance(other, _usmx.ndarray) else None)
     except TypeError as error:
@@ -274,7 +277,7 @@ def round(a: ArrayOrNumber, decimals: int = 0, out: _usmx.ndarray | None = None)
 
 def _rounded(x: _usmx.ndarray, out: _usmx.ndarray | None) -> _usmx.ndarray | None:
     """Where digits are rounded to: NumPy's results are in C order, or in that of Fortran."""
-    if out is not None or is_in_c_order(x) or x.flags.f_contiguous:
+    if out is not None or is_traced(x) or is_in_c_order(x) or x.flags.f_contiguous:
         return out
     return empty_at(x, x.shape)
 
