@@ -15,6 +15,7 @@
 #include "support/containers.hpp"
 #include "support/error_text.hpp"
 #include "support/help_link.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/detail/inspection.hpp"
@@ -106,48 +107,51 @@ struct for_tests {};
 
 void bind_testing(nb::module_& m) {
   nb::class_<for_tests>(m, "_Testing", "What only the tests of the package ask for.")
-      .def_static("use_forms_of", &detail::use_forms_of, nb::arg("backend"),
-                  "Write and cut kernels as for the devices of a backend; \"\" ends it.")
-      .def_static("keep_compiled_texts", &detail::keep_compiled_texts, nb::arg("keep"),
-                  "Start to keep what is compiled, or stop and forget it.")
-      .def_static("kept_compiled_texts", compiled_texts,
-                  nb::sig("def kept_compiled_texts() -> list[tuple[str, list[str]]]"),
-                  "The texts that were compiled and their options.")
-      .def_static(
-          "uses_driver_of",
+      .def("use_forms_of(backend: str) -> None"_sig, &detail::use_forms_of,
+           "Write and cut kernels as for the devices of a backend; \"\" ends it.")
+      .def("keep_compiled_texts(keep: bool) -> None"_sig, &detail::keep_compiled_texts,
+           "Start to keep what is compiled, or stop and forget it.")
+      .def("kept_compiled_texts() -> list[tuple[str, list[str]]]"_sig, compiled_texts,
+           "The texts that were compiled and their options.")
+      .def(
+          "uses_driver_of(backend: str) -> None"_sig,
           [](std::string_view name) {
             for (const detail::backend_row& row : detail::named_backends()) {
               if (name == row.name) detail::uses_driver_of(row);
             }
           },
-          nb::arg("backend"), "Take the driver of a backend for used, as a device of it would.")
-      .def_static(
-          "backend_row",
+          "Take the driver of a backend for used, as a device of it would.")
+      .def(
+          "backend_row(device: Any = None) -> dict[str, Any]"_sig,
           [](nb::handle device) { return fields_of(detail::backend_of(to_device(device))); },
-          nb::arg("device") = nb::none(),
-          nb::sig("def backend_row(device: Any = None) -> dict[str, Any]"),
           "What the table of backends says of a device.")
-      .def_static("exchange_as", exchange_as, nb::arg("backend"), nb::arg("waited") = nb::none(),
-                  nb::sig("def exchange_as(backend: str, waited: Any = None) -> None"),
-                  "Treat all devices as those of a backend when memory is exchanged, and call "
-                  "`waited` instead of\nwaiting for streams and events; \"\" ends it.")
+      .def("exchange_as(backend: str, waited: Any = None) -> None"_sig, exchange_as,
+           "Treat all devices as those of a backend when memory is exchanged, and call "
+           "`waited` instead of\nwaiting for streams and events; \"\" ends it.")
       .def_static(
           "expected_protocols", [] { return new_text(expected_protocols()); },
           "The objects that memory can be imported from, for messages.")
-      .def_static("help_headings", headings, nb::sig("def help_headings() -> list[str]"),
-                  "The messages that the page of troubleshooting explains.")
-      .def_static("set_staging", stage, nb::arg("limits").none(),
-                  nb::sig("def set_staging(limits: tuple[int, int, int] | None) -> None"),
-                  "Copies by way of the host: from so many bytes on, by blocks of so many, and so "
-                  "many blocks.")
-      .def_static("use_wide_places_from", detail::use_wide_places_from, nb::arg("length"),
-                  "Sorted rows of so many elements and more have places of 64 bits. Returns what "
-                  "held before.")
-      .def_static("result_type", type_in_common, nb::arg("types"), nb::arg("weak"),
-                  "The type that operands of these type strings meet in; weak ones are Python "
-                  "numbers.")
-      .def_static("can_cast_same_kind", casts_of_same_kind, nb::arg("from_"), nb::arg("to"),
-                  "Whether elements are cast without being asked to.")
+      .def(
+          "given(a: int, b: str?, /, c: float = -1.5, d: str = 'x, (y', *, e: object | None, "
+          "f: bytes = b'z', g: tuple[int, ...] = (), h: bool = True, i: int = 300, "
+          "j: Any = None) -> tuple[Any, ...]"_sig,
+          [](nb::handle a, nb::handle b, nb::handle c, nb::handle d, nb::handle e, nb::handle f,
+             nb::handle g, nb::handle h, nb::handle i,
+             nb::handle j) { return nb::make_tuple(a, b, c, d, e, f, g, h, i, j); },
+          "What a function with each kind of parameter was given.")
+      .def("help_headings() -> list[str]"_sig, headings,
+           "The messages that the page of troubleshooting explains.")
+      .def("set_staging(limits: tuple[int, int, int] | None) -> None"_sig, stage,
+           "Copies by way of the host: from so many bytes on, by blocks of so many, and so "
+           "many blocks.")
+      .def("use_wide_places_from(length: int) -> int"_sig, detail::use_wide_places_from,
+           "Sorted rows of so many elements and more have places of 64 bits. Returns what "
+           "held before.")
+      .def("result_type(types: object, weak: Sequence[bool]) -> object"_sig, type_in_common,
+           "The type that operands of these type strings meet in; weak ones are Python "
+           "numbers.")
+      .def("can_cast_same_kind(from_: str, to: str) -> bool"_sig, casts_of_same_kind,
+           "Whether elements are cast without being asked to.")
       .def_static("drain", &drain_and_trim,
                   "Wait for all memory that was freed while commands were running on it, and give "
                   "all free memory back to the driver.")
@@ -159,10 +163,9 @@ void bind_testing(nb::module_& m) {
             return collect();
           },
           "Free the memory that no command uses any more; return how many allocations still wait.")
-      .def_static("use_process_form", use_process_form, nb::arg("form"), nb::arg("library") = "",
-                  nb::sig("def use_process_form(form: str, library: str = '') -> None"),
-                  "All devices have handles of this form, with the driver's functions of a "
-                  "library.")
+      .def("use_process_form(form: str, library: str = '') -> None"_sig, use_process_form,
+           "All devices have handles of this form, with the driver's functions of a "
+           "library.")
       .def_static("free_left_process_memory", detail::free_left_process_memory,
                   "Free blocks whose receivers are gone; how many wait for theirs.");
 }

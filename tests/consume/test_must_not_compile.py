@@ -13,11 +13,68 @@ import pytest
 
 import usmx
 
+BINDINGS = Path(__file__).resolve().parents[2] / "python" / "bindings"
+
 # The least that a case needs: SYCL's headers cost seconds.
 HEADERS = {
     "NB_MODULE": "#include <usmx/copy.hpp>\n#include <usmx/nanobind.hpp>\n",
     "usmx::array|usmx::memory_resource|usmx::usm_resource": "#include <usmx/copy.hpp>\n",
     "": "#include <string>\n#include <usmx/view.hpp>\n",
+}
+OF_SIGNATURES = '#include "support/signature.hpp"\nusing namespace usmx::python;\n'
+
+# The signatures of the module itself, which no user writes: the same.
+SIGNATURES = {
+    "a signature says what the function returns": (
+        '"f(x: int) -> int"_sig, [](int x) { return x; }',
+        '"f(x: int)"_sig, [](int x) { return x; }',
+        r"not of the form `name\(parameters\) -> type`",
+    ),
+    "a bracket of a signature ends": (
+        '"f(x: list[int]) -> None"_sig, [](nb::handle) {}',
+        '"f(x: list[int) -> None"_sig, [](nb::handle) {}',
+        "a bracket or a quote has no end",
+    ),
+    "a parameter has a name of Python": (
+        '"f(x1: int) -> None"_sig, [](int) {}',
+        '"f(1x: int) -> None"_sig, [](int) {}',
+        "a parameter has no name, or not one of Python",
+    ),
+    "two parameters have two names": (
+        '"f(x: int, y: int) -> None"_sig, [](int, int) {}',
+        '"f(x: int, x: int) -> None"_sig, [](int, int) {}',
+        "two parameters have one name",
+    ),
+    "a name follows the star": (
+        '"f(x: int, *, y: int) -> None"_sig, [](int, int) {}',
+        '"f(x: int, y: int, *) -> None"_sig, [](int, int) {}',
+        "at a place where Python has none",
+    ),
+    "a default is followed by defaults": (
+        '"f(x: int, *, y: int = 1, z: int) -> None"_sig, [](int, int, int) {}',
+        '"f(x: int, y: int = 1, z: int) -> None"_sig, [](int, int, int) {}',
+        "a parameter without a default follows one that has a default",
+    ),
+    "a default is a literal": (
+        "\"f(x: int = -12, y: str = 'a') -> None\"_sig, [](int, nb::handle) {}",
+        '"f(x: int = -12, y: str = [1]) -> None"_sig, [](int, nb::handle) {}',
+        "a default has to be None, True, False, a number, a text, bytes or",
+    ),
+    "a mark for None stands behind a type": (
+        '"f(x: int? = 1) -> None"_sig, [](nb::handle) {}',
+        '"f(x: int | None? = 1) -> None"_sig, [](nb::handle) {}',
+        "`[?]` stands elsewhere than behind a type without None",
+    ),
+    "a signature has as many parameters as the function": (
+        '"f(x: int, y: int) -> None"_sig, [](int, int) {}',
+        '"f(x: int, y: int) -> None"_sig, [](int) {}',
+        "the signature has another number of parameters than the function",
+    ),
+    "a signature has the arguments of the function that have no names": (
+        '"f(x: int, *more: int) -> None"_sig, [](int, nb::args) {}',
+        '"f(x: int, *more: int) -> None"_sig, [](int, int) {}',
+        "the signature has `[*]args` where the function has no nb::args",
+    ),
 }
 
 # name: (right, wrong, what the compiler says)
@@ -98,6 +155,14 @@ CASES = {
         'NB_MODULE(m, m) { m.def("f", [](usmx::view<float, 1> v) { return v; }); }',
         "from_cpp",
     ),
+    **{
+        name: (
+            f"void f(nb::module_& m) {{ def(m, {right}); }}",
+            f"void f(nb::module_& m) {{ def(m, {wrong}); }}",
+            message,
+        )
+        for name, (right, wrong, message) in SIGNATURES.items()
+    },
 }
 
 
@@ -110,6 +175,7 @@ def sycl_include() -> str:
 def compile_errors(source: str, folder: Path) -> str:
     file = folder / "case.cpp"
     header = next(text for words, text in HEADERS.items() if re.search(words, source))
+    header += OF_SIGNATURES if "_sig" in source else ""
     file.write_text(header + source + "\n")
     system = (sycl_include(), nanobind.include_dir(), sysconfig.get_path("include"))
     done = subprocess.run(
@@ -118,6 +184,7 @@ def compile_errors(source: str, folder: Path) -> str:
             *("-std=c++20", "-fsyntax-only", "-Wall", "-Werror=unused-result"),
             "-DSYCL_DISABLE_FSYCL_SYCLHPP_WARNING",
             "-I" + usmx.get_include(),
+            f"-I{BINDINGS}",
             *(part for path in system for part in ("-isystem", path)),
             str(file),
         ],
