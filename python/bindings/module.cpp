@@ -7,6 +7,7 @@
 #include "support/bindings.hpp"
 #include "support/examples.hpp"
 #include "support/help_link.hpp"
+#include "support/signature.hpp"
 #include "support/slot_errors.hpp"
 #include "usmx/detail/explained_calls.hpp"
 #include "usmx/version.hpp"
@@ -39,12 +40,11 @@ PyObject* bound_method(PyObject* method, PyObject* self, PyObject*) {
 /// classes that nanobind made: they get a `__signature__`, read from the text that they carry.
 /// After everything else was bound.
 void bind_signatures(nb::module_& m) {
-  m.def(
-      "_signature_of",
+  def(
+      m, "_signature_of(function: object) -> object"_sig,
       [](nb::handle function) {
         return nb::module_::import_("usmx._signature").attr("of")(function);
       },
-      nb::arg("function"), nb::sig("def _signature_of(function: object) -> object"),
       "The inspect.Signature of a function of this module.");
   const nb::object getter = m.attr("_signature_of");
   const nb::object method = m.attr("Queue").attr("wait");

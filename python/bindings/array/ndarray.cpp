@@ -17,6 +17,7 @@
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
 #include "support/error_text.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
 #include "usmx/default_kind.hpp"
@@ -323,35 +324,28 @@ void bind_flags(nb::module_& m) {
   c.def_prop_rw("writeable", is_writeable, set_writeable,
                 "False for read-only memory; can be set to False.");
   c.def_prop_rw("writable", is_writeable, set_writeable, "As `writeable`.");
-  c.def(
-      "__getitem__",
-      [](nb::handle self, const nb::str& key) {
-        static_cast<void>(self_of<array_flags>(self));
-        const std::string name = flag_name(key);
-        if (!has_attribute(self, name.c_str())) throw nb::key_error(to_text(key, "key").c_str());
-        return nb::object(self.attr(name.c_str()));
-      },
-      nb::sig("def __getitem__(self, name: str, /) -> bool"));
-  c.def(
-      "__setitem__",
-      [](nb::handle self, const nb::str& key, bool value) {
-        const std::string name = flag_name(key);
-        if (name != "writeable" && name != "writable") {
-          throw nb::key_error(to_text(key, "key").c_str());
-        }
-        set_writeable(self_of<array_flags>(self), value);
-      },
-      nb::sig("def __setitem__(self, name: str, value: bool, /) -> None"));
-  c.def(
-      "__eq__",
-      [is_c, is_f, is_writeable](nb::handle self, nb::handle other) -> nb::object {
-        const array_flags& a = self_of<array_flags>(self);
-        if (!nb::isinstance<array_flags>(other)) return nb::borrow(Py_NotImplemented);
-        const array_flags& b = self_of<array_flags>(other);
-        return nb::bool_(is_c(a) == is_c(b) && is_f(a) == is_f(b) &&
-                         is_writeable(a) == is_writeable(b));
-      },
-      nb::sig("def __eq__(self, other: object, /) -> bool"));
+  c.def("__getitem__(self, name: str, /) -> bool"_sig, [](nb::handle self, const nb::str& key) {
+    static_cast<void>(self_of<array_flags>(self));
+    const std::string name = flag_name(key);
+    if (!has_attribute(self, name.c_str())) throw nb::key_error(to_text(key, "key").c_str());
+    return nb::object(self.attr(name.c_str()));
+  });
+  c.def("__setitem__(self, name: str, value: bool, /) -> None"_sig,
+        [](nb::handle self, const nb::str& key, bool value) {
+          const std::string name = flag_name(key);
+          if (name != "writeable" && name != "writable") {
+            throw nb::key_error(to_text(key, "key").c_str());
+          }
+          set_writeable(self_of<array_flags>(self), value);
+        });
+  c.def("__eq__(self, other: object, /) -> bool"_sig,
+        [is_c, is_f, is_writeable](nb::handle self, nb::handle other) -> nb::object {
+          const array_flags& a = self_of<array_flags>(self);
+          if (!nb::isinstance<array_flags>(other)) return nb::borrow(Py_NotImplemented);
+          const array_flags& b = self_of<array_flags>(other);
+          return nb::bool_(is_c(a) == is_c(b) && is_f(a) == is_f(b) &&
+                           is_writeable(a) == is_writeable(b));
+        });
   c.def("__repr__", [is_c, is_f, is_writeable](const array_flags& f) {
     const auto line = [](const char* name, bool value) {
       return detail::format("  {} : {}", name, value ? "True" : "False");
@@ -540,47 +534,36 @@ void bind_array(nb::module_& m) {
   c.attr("__module__") = "usmx";
   ndarray_class = c;
   c.def(
-      "__init__",
+      "__init__(self, shape: ShapeLike, dtype: DTypeLike = None, "
+      "buffer: UsmKind | SupportsUSM | None = None, strides: Sequence[int] | None = None, "
+      "offset: SupportsIndex = 0, order: Order = 'C', queue: QueueLike = None) -> None"_sig,
       [](nb::pointer_and_handle<ndarray> self, nb::handle shape, nb::handle type, nb::handle buffer,
          nb::handle strides, nb::handle offset, nb::handle order, nb::handle queue) {
         initialise(self,
                    construct(shape, type, buffer, strides,
                              read_integer(offset, "offset", fault::offset_overflow), order, queue));
-      },
-      nb::arg("shape"), nb::arg("dtype") = nb::none(), nb::arg("buffer") = nb::none(),
-      nb::arg("strides") = nb::none(), nb::arg("offset") = 0, nb::arg("order") = "C",
-      nb::arg("queue") = nb::none(),
-      nb::sig("def __init__(self, shape: ShapeLike, dtype: DTypeLike = None, buffer: UsmKind | "
-              "SupportsUSM | None = None, strides: Sequence[int] | None = None, offset: "
-              "SupportsIndex = 0, order: Order = 'C', queue: QueueLike = None) -> None"));
-  c.def(
-      "_getitem",
-      [](nb::handle self, nb::handle key) {
-        static_cast<void>(self_of<ndarray>(self));
-        if (is_advanced(key)) {
-          return nb::object(
-              nb::module_::import_("usmx._namespace.indexing").attr("get")(self, key));
-        }
-        return part_of(self, key);
-      },
-      nb::arg("key").none(), nb::sig("def _getitem(self, key: Index) -> ndarray"));
-  c.def(
-      "__setitem__",
-      [](nb::handle self, nb::handle key, nb::handle value) {
-        const array& a = value_of(self);
-        if (small_put(self, key_of_rows(self, key), value)) return;
-        if (is_advanced(key)) {
-          nb::module_::import_("usmx._namespace.indexing").attr("put")(self, key, value);
-          return;
-        }
-        if (names_fields(key) && a.elements().dtype().members() != nullptr) {
-          nb::module_::import_("usmx._namespace.records").attr("put_fields")(self, key, value);
-          return;
-        }
-        assign(a.with_view(indexed(a.elements(), key)), value);
-      },
-      nb::arg("key").none(), nb::arg("value").none(),
-      nb::sig("def __setitem__(self, key: Index, value: ArrayLike) -> None"));
+      });
+  c.def("_getitem(self, key: Index?) -> ndarray"_sig, [](nb::handle self, nb::handle key) {
+    static_cast<void>(self_of<ndarray>(self));
+    if (is_advanced(key)) {
+      return nb::object(nb::module_::import_("usmx._namespace.indexing").attr("get")(self, key));
+    }
+    return part_of(self, key);
+  });
+  c.def("__setitem__(self, key: Index?, value: ArrayLike?) -> None"_sig,
+        [](nb::handle self, nb::handle key, nb::handle value) {
+          const array& a = value_of(self);
+          if (small_put(self, key_of_rows(self, key), value)) return;
+          if (is_advanced(key)) {
+            nb::module_::import_("usmx._namespace.indexing").attr("put")(self, key, value);
+            return;
+          }
+          if (names_fields(key) && a.elements().dtype().members() != nullptr) {
+            nb::module_::import_("usmx._namespace.records").attr("put_fields")(self, key, value);
+            return;
+          }
+          assign(a.with_view(indexed(a.elements(), key)), value);
+        });
   c.def("__repr__", [](nb::handle self) { return represent(value_of(self)); });
   bind_html(c, "array");
   c.def("__str__", [](nb::handle self) { return represent(value_of(self), 0); });

@@ -16,6 +16,7 @@
 #include "support/containers.hpp"
 #include "support/error_text.hpp"
 #include "support/interrupts.hpp"
+#include "support/signature.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
@@ -450,15 +451,11 @@ nb::object copied_array(nb::handle self, nb::handle order, nb::handle usm_type, 
 }
 
 struct copy_call {
-  static constexpr std::array names{"self", "order", "usm_type", "device", "queue"};
-  static constexpr std::size_t positional = 2;
-  static std::array<PyObject*, names.size()> defaults() {
-    return {nullptr, PyUnicode_InternFromString("C"), Py_None, Py_None, Py_None};
+  static auto signature() {
+    return "copy(self, order: OrderLike = 'C', *, usm_type: UsmKind | None = None, "
+           "device: DeviceLike = None, queue: QueueLike = None) -> ndarray"_sig;
   }
-  static nb::object run(nb::handle self, nb::handle order, nb::handle usm_type, nb::handle device,
-                        nb::handle queue) {
-    return copied_array(self, order, usm_type, device, queue);
-  }
+  static constexpr auto run = copied_array;
 };
 
 nb::object to_device_place(nb::handle self, nb::handle place, nb::handle stream) {
@@ -549,24 +546,22 @@ nb::object queue_for_dpnp(nb::handle self) {
 
 void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
   const auto none = nb::none();
-  c.def("to_numpy", to_numpy,
+  c.def("to_numpy(self) -> NumpyArray"_sig, to_numpy,
         "A copy of the elements as a NumPy array, in C order.\n\n"
         "Returns\n-------\n"
         "numpy.ndarray\n    Of the same type; bfloat16 is that of ml_dtypes.\n\n"
-        "Raises\n------\nImportError\n    NumPy is not installed.",
-        nb::sig("def to_numpy(self) -> NumpyArray"));
+        "Raises\n------\nImportError\n    NumPy is not installed.");
   c.def(
-      "to_host",
+      "to_host(self) -> ndarray"_sig,
       [](nb::handle self) {
         static_cast<void>(value_of(self));
         return as_array(self, nb::none(), new_text("host"), nb::none(), nb::none(), nb::none());
       },
       "The elements in host USM, which NumPy sees in place.\n\n"
       "Returns\n-------\n"
-      "ndarray\n    The array itself if its elements are there.",
-      nb::sig("def to_host(self) -> ndarray"));
+      "ndarray\n    The array itself if its elements are there.");
   c.def(
-      "to_device", to_device_place, nb::arg("device"), nb::kw_only(), nb::arg("stream") = none,
+      "to_device(self, device: DeviceLike, *, stream: Any = None) -> ndarray"_sig, to_device_place,
       "The elements on another device or queue; copied unless device and context stay the same.\n\n"
       "Parameters\n----------\n"
       "device : str, Device, Queue, dpctl.SyclQueue or capsule\n    Where to.\n"
@@ -575,49 +570,40 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
       "result is; None is `device` if that is a queue, and\n    its default queue if not.\n\n"
       "Returns\n-------\n"
       "ndarray\n    Of the same kind of memory; the array itself if nothing changes.\n\n"
-      "Raises\n------\nValueError\n    `stream` is a queue of another device.",
-      nb::sig("def to_device(self, device: DeviceLike, *, stream: Any = None) -> ndarray"));
-  c.def("astype", as_type, nb::arg("dtype"), nb::arg("order") = "K", nb::arg("casting") = "unsafe",
-        nb::arg("subok") = true, nb::arg("copy") = true,
-        "A copy with another element type.\n\n"
-        "Parameters\n----------\n"
-        "dtype : dtype\n    The element type.\n"
-        "order : {'K', 'C', 'F', 'A'}\n    The order of the elements in memory.\n"
-        "casting : {'unsafe', 'no', 'equiv', 'safe', 'same_kind'}\n    What may be cast.\n"
-        "subok : bool\n    As NumPy's; it changes nothing.\n"
-        "copy : bool\n    False gives the array itself if the type is the same.\n\n"
-        "Returns\n-------\n"
-        "ndarray\n    Of the same shape; floats become integers by cutting off their decimals.\n\n"
-        "Raises\n------\nTypeError\n    `casting` does not allow it.",
-        nb::sig("def astype(self, dtype: DTypeLike, order: OrderLike = 'K', casting: str = "
-                "'unsafe', subok: bool = True, copy: bool = True) -> ndarray"));
-  c.def("copy", copied_array, nb::arg("order") = "C", nb::kw_only(), nb::arg("usm_type") = none,
-        nb::arg("device") = none, nb::arg("queue") = none,
-        "A copy of the elements.\n\n"
-        "Parameters\n----------\n"
-        "order : {'C', 'F', 'A', 'K'}\n    Their order in memory: rows first, columns first, 'F' "
-        "if the\n    array is in Fortran order, or as they are.\n"
-        "usm_type : {'device', 'shared', 'host'}, optional\n    The kind of memory; that of the "
-        "array by default.\n"
-        "device : str, Device or Queue, optional\n    Where the copy lives; its cached queue is "
-        "taken.\n"
-        "queue : Queue, str, dpctl.SyclQueue or capsule, optional\n    The queue of the copy; that "
-        "of the array by default.\n\n"
-        "Returns\n-------\nndarray\n    In memory of its own.",
-        nb::sig("def copy(self, order: OrderLike = 'C', *, usm_type: UsmKind | None = None, "
-                "device: DeviceLike = None, queue: QueueLike = None) -> ndarray"));
-  quick_call<copy_call>::open(c.attr("copy"));
+      "Raises\n------\nValueError\n    `stream` is a queue of another device.");
   c.def(
-      "__copy__",
-      [none](nb::handle self) { return copied_array(self, new_text("K"), none, none, none); },
-      nb::sig("def __copy__(self) -> ndarray"));
-  c.def(
-      "__deepcopy__",
-      [none](nb::handle self, nb::handle) {
-        return copied_array(self, new_text("K"), none, none, none);
-      },
-      nb::arg("memo"), nb::sig("def __deepcopy__(self, memo: object) -> ndarray"));
-  c.def("item", item, nb::arg("index"),
+      "astype(self, dtype: DTypeLike, order: OrderLike = 'K', casting: str = 'unsafe', "
+      "subok: bool = True, copy: bool = True) -> ndarray"_sig,
+      as_type,
+      "A copy with another element type.\n\n"
+      "Parameters\n----------\n"
+      "dtype : dtype\n    The element type.\n"
+      "order : {'K', 'C', 'F', 'A'}\n    The order of the elements in memory.\n"
+      "casting : {'unsafe', 'no', 'equiv', 'safe', 'same_kind'}\n    What may be cast.\n"
+      "subok : bool\n    As NumPy's; it changes nothing.\n"
+      "copy : bool\n    False gives the array itself if the type is the same.\n\n"
+      "Returns\n-------\n"
+      "ndarray\n    Of the same shape; floats become integers by cutting off their decimals.\n\n"
+      "Raises\n------\nTypeError\n    `casting` does not allow it.");
+  quick_call<copy_call>::def(
+      c,
+      "A copy of the elements.\n\n"
+      "Parameters\n----------\n"
+      "order : {'C', 'F', 'A', 'K'}\n    Their order in memory: rows first, columns first, 'F' "
+      "if the\n    array is in Fortran order, or as they are.\n"
+      "usm_type : {'device', 'shared', 'host'}, optional\n    The kind of memory; that of the "
+      "array by default.\n"
+      "device : str, Device or Queue, optional\n    Where the copy lives; its cached queue is "
+      "taken.\n"
+      "queue : Queue, str, dpctl.SyclQueue or capsule, optional\n    The queue of the copy; that "
+      "of the array by default.\n\n"
+      "Returns\n-------\nndarray\n    In memory of its own.");
+  c.def("__copy__(self) -> ndarray"_sig,
+        [none](nb::handle self) { return copied_array(self, new_text("K"), none, none, none); });
+  c.def("__deepcopy__(self, memo: object) -> ndarray"_sig, [none](nb::handle self, nb::handle) {
+    return copied_array(self, new_text("K"), none, none, none);
+  });
+  c.def("item(self, *index: SupportsIndex | tuple[SupportsIndex, ...]) -> Any"_sig, item,
         "One element as a number of Python.\n\n"
         "Parameters\n----------\n"
         "*index : int or tuple of int\n    An index for each axis, or one that counts in C order; "
@@ -626,16 +612,14 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
         "bool, int, float or complex\n    The host waits for it.\n\n"
         "Raises\n------\n"
         "ValueError\n    No index, and an array of another size than 1.\n"
-        "IndexError\n    There is no such element.",
-        nb::sig("def item(self, *index: SupportsIndex | tuple[SupportsIndex, ...]) -> Any"));
+        "IndexError\n    There is no such element.");
   c.def(
-      "tolist", [](nb::handle self) { return to_list(value_of(self)); },
+      "tolist(self) -> Any"_sig, [](nb::handle self) { return to_list(value_of(self)); },
       "The elements as numbers of Python.\n\n"
       "Returns\n-------\n"
-      "list or number\n    A list for each axis; a number of an array without dimensions.",
-      nb::sig("def tolist(self) -> Any"));
+      "list or number\n    A list for each axis; a number of an array without dimensions.");
   c.def(
-      "tobytes",
+      "tobytes(self, order: OrderLike | None = 'C') -> bytes"_sig,
       [](nb::handle self, nb::handle order) {
         const array& a = value_of(self);
         const char wanted = order.is_none() ? 'C' : to_order(order);
@@ -645,13 +629,11 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
         const any_view& v = a.elements();
         return to_bytes(a.with_view(v.with_layout(v.layout().permuted(reversed), 0)));
       },
-      nb::arg("order").none() = "C",
       "The bytes of the elements.\n\n"
       "Parameters\n----------\n"
       "order : {'C', 'F', 'A', 'K'}\n    Rows first, or columns first; 'A' is 'F' only for "
       "arrays that are in that order, and 'K' is 'C'.\n\n"
-      "Returns\n-------\nbytes",
-      nb::sig("def tobytes(self, order: OrderLike | None = 'C') -> bytes"));
+      "Returns\n-------\nbytes");
   c.def("__bool__", [](nb::handle self) {
     if (value_of(self).elements().size() != 1) {
       throw nb::value_error("the truth value of an array is ambiguous unless it has one element");
@@ -661,60 +643,39 @@ void bind_conversions(nb::class_<ndarray>& c, nb::module_& m) {
     if (truth < 0) nb::raise_python_error();
     return truth != 0;
   });
-  c.def(
-      "__int__",
-      [](nb::handle self) {
-        return nb::steal(PyNumber_Long(only_element(value_of(self), "int() takes").ptr()));
-      },
-      nb::sig("def __int__(self) -> int"));
-  c.def(
-      "__float__",
-      [](nb::handle self) {
-        return nb::steal(PyNumber_Float(only_element(value_of(self), "float() takes").ptr()));
-      },
-      nb::sig("def __float__(self) -> float"));
-  c.def(
-      "__complex__",
-      [](nb::handle self) {
-        return nb::handle(reinterpret_cast<PyObject*>(&PyComplex_Type))(
-            only_element(value_of(self), "complex() takes"));
-      },
-      nb::sig("def __complex__(self) -> complex"));
-  c.def(
-      "__index__",
-      [](nb::handle self) {
-        const any_view& v = value_of(self).elements();
-        const type_class t = v.dtype().kind();
-        if (v.rank() != 0 || (t != type_class::integer && t != type_class::unsigned_integer)) {
-          throw nb::type_error("only 0-d arrays of integers can be converted to an index");
-        }
-        return only_element(value_of(self), "an index is");
-      },
-      nb::sig("def __index__(self) -> int"));
-  c.def("__format__", formatted, nb::arg("format_spec"),
-        nb::sig("def __format__(self, format_spec: str, /) -> str"));
-  c.def(
-      "__round__",
-      [](nb::handle self, nb::handle digits) {
-        return as_number(self, "__round__", "round() takes", digits);
-      },
-      nb::arg("ndigits") = none, nb::sig("def __round__(self, ndigits: int | None = None) -> Any"));
-  c.def(
-      "__floor__",
-      [none](nb::handle self) { return as_number(self, "__floor__", "math.floor() takes", none); },
-      nb::sig("def __floor__(self) -> int"));
-  c.def(
-      "__ceil__",
-      [none](nb::handle self) { return as_number(self, "__ceil__", "math.ceil() takes", none); },
-      nb::sig("def __ceil__(self) -> int"));
-  c.def(
-      "__trunc__",
-      [none](nb::handle self) { return as_number(self, "__trunc__", "math.trunc() takes", none); },
-      nb::sig("def __trunc__(self) -> int"));
-  c.def(
-      "__array__", to_numpy_protocol, nb::arg("dtype") = none, nb::arg("copy") = none,
-      nb::sig(
-          "def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NumpyArray"));
+  c.def("__int__(self) -> int"_sig, [](nb::handle self) {
+    return nb::steal(PyNumber_Long(only_element(value_of(self), "int() takes").ptr()));
+  });
+  c.def("__float__(self) -> float"_sig, [](nb::handle self) {
+    return nb::steal(PyNumber_Float(only_element(value_of(self), "float() takes").ptr()));
+  });
+  c.def("__complex__(self) -> complex"_sig, [](nb::handle self) {
+    return nb::handle(reinterpret_cast<PyObject*>(&PyComplex_Type))(
+        only_element(value_of(self), "complex() takes"));
+  });
+  c.def("__index__(self) -> int"_sig, [](nb::handle self) {
+    const any_view& v = value_of(self).elements();
+    const type_class t = v.dtype().kind();
+    if (v.rank() != 0 || (t != type_class::integer && t != type_class::unsigned_integer)) {
+      throw nb::type_error("only 0-d arrays of integers can be converted to an index");
+    }
+    return only_element(value_of(self), "an index is");
+  });
+  c.def("__format__(self, format_spec: str, /) -> str"_sig, formatted);
+  c.def("__round__(self, ndigits: int | None = None) -> Any"_sig,
+        [](nb::handle self, nb::handle digits) {
+          return as_number(self, "__round__", "round() takes", digits);
+        });
+  c.def("__floor__(self) -> int"_sig, [none](nb::handle self) {
+    return as_number(self, "__floor__", "math.floor() takes", none);
+  });
+  c.def("__ceil__(self) -> int"_sig,
+        [none](nb::handle self) { return as_number(self, "__ceil__", "math.ceil() takes", none); });
+  c.def("__trunc__(self) -> int"_sig, [none](nb::handle self) {
+    return as_number(self, "__trunc__", "math.trunc() takes", none);
+  });
+  c.def("__array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NumpyArray"_sig,
+        to_numpy_protocol);
   c.def_prop_ro("__array_interface__", array_interface,
                 nb::sig("def __array_interface__(self) -> dict[str, Any]"));
   c.def_prop_ro("__usm_ndarray__", as_dpnp, nb::sig("def __usm_ndarray__(self) -> Any"));

@@ -16,6 +16,7 @@
 #include "support/attributes.hpp"
 #include "support/error_text.hpp"
 #include "support/examples.hpp"
+#include "support/signature.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
@@ -246,11 +247,26 @@ constexpr const char* place_doc =
     "computed.\n";
 
 /// How a function that takes a place is called, for type checkers and help().
-std::string signature(const char* name, const std::string& arguments, const char* last = "") {
-  return detail::format(
-      "def {}({}, usm_type: UsmKind | None = None, device: DeviceLike = None, queue: QueueLike = "
-      "None{}) -> ndarray",
-      name, arguments, last);
+/// The call of a function that makes an array: where that is comes last among the arguments.
+template <signature_text Begin, signature_text End = "">
+auto placed_call() {
+  return made_signature<Begin +
+                        ", usm_type: UsmKind | None = None, device: DeviceLike = None, "
+                        "queue: QueueLike = None" +
+                        End + ") -> ndarray">();
+}
+
+template <signature_text Name>
+auto shaped_call() {
+  return placed_call<Name + "(shape: ShapeLike, dtype: DTypeLike = None, order: Order = 'C', *">();
+}
+
+/// NumPy's names: `subok` changes nothing, as there are no classes derived from arrays.
+template <signature_text Begin>
+auto like_call() {
+  return placed_call<Begin +
+                     ", dtype: DTypeLike = None, order: OrderLike = 'K', subok: bool = True, "
+                     "shape: ShapeLike | None = None, *">();
 }
 
 std::string with_places(const char* text, const char* raises = "") {
@@ -323,11 +339,7 @@ array make(nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_t
 }
 
 struct empty_call {
-  static constexpr std::array names{"shape", "dtype", "order", "usm_type", "device", "queue"};
-  static constexpr std::size_t positional = 3;
-  static std::array<PyObject*, names.size()> defaults() {
-    return {nullptr, Py_None, PyUnicode_InternFromString("C"), Py_None, Py_None, Py_None};
-  }
+  static auto signature() { return shaped_call<"empty">(); }
   static nb::object run(nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_type,
                         nb::handle device, nb::handle queue) {
     return make(shape, type, order, usm_type, device, queue, wrap_allocated);
@@ -671,10 +683,9 @@ nb::object as_array_in_order(nb::handle obj, nb::handle type, nb::handle usm_typ
 }
 
 struct asarray_call {
-  static constexpr std::array names{"obj", "dtype", "usm_type", "device", "queue", "copy", "order"};
-  static constexpr std::size_t positional = 2;
-  static std::array<PyObject*, names.size()> defaults() {
-    return {nullptr, Py_None, Py_None, Py_None, Py_None, Py_None, Py_None};
+  static auto signature() {
+    return placed_call<"asarray(obj: ArrayLike?, dtype: DTypeLike = None, *",
+                       ", copy: bool | None = None, order: OrderLike | None = None">();
   }
   static constexpr auto run = as_array_in_order;
 };
@@ -682,25 +693,20 @@ struct asarray_call {
 }  // namespace
 
 void bind_creation(nb::module_& m) {
-  const auto none = nb::none();
-  m.def(
-      "_default_kind",
+  def(
+      m, "_default_kind(device: DeviceLike = None) -> UsmKind"_sig,
       [](nb::handle device) { return new_text(name(default_kind(to_queue(device, "device")))); },
-      nb::arg("device") = none, "See `usmx.default_usm_type`.",
-      nb::sig("def _default_kind(device: DeviceLike = None) -> UsmKind"));
-  m.def(
-      "_set_default_kind",
+      "See `usmx.default_usm_type`.");
+  def(
+      m, "_set_default_kind(kind: UsmKind | None) -> UsmKind | None"_sig,
       [](nb::handle kind) {
         const auto before = set_default_kind(
             kind.is_none() ? std::nullopt : std::optional(to_kind(kind, usm_kind::unknown)));
         return before ? nb::object(new_text(name(*before))) : nb::object(nb::none());
       },
-      nb::arg("kind").none(), "See `usmx.default_usm_type`. Returns what was chosen before.",
-      nb::sig("def _set_default_kind(kind: UsmKind | None) -> UsmKind | None"));
-  m.def(
-      "asarray", as_array_in_order, nb::arg("obj").none(), nb::arg("dtype") = none, nb::kw_only(),
-      nb::arg("usm_type") = none, nb::arg("device") = none, nb::arg("queue") = none,
-      nb::arg("copy") = none, nb::arg("order") = none,
+      "See `usmx.default_usm_type`. Returns what was chosen before.");
+  quick_call<asarray_call>::def(
+      m,
       with_example(
           "asarray",
           with_places(
@@ -722,23 +728,16 @@ void bind_creation(nb::module_& m) {
               "ValueError\n    A copy is needed and ``copy=False``; sequences that are ragged.\n"
               "InteropError\n    What `obj` says about its memory is not valid.\n"
               "TypeError\n    `obj` holds no elements that a dtype describes.\n"))
-          .c_str(),
-      nb::sig(signature("asarray", "obj: ArrayLike, dtype: DTypeLike = None, *",
-                        ", copy: bool | None = None, order: OrderLike | None = None")
-                  .c_str()));
-  quick_call<asarray_call>::open(m.attr("asarray"));
-  // What all others have in common: where the array is, which comes last among the arguments.
-  const auto define = [&](const char* name, const char* arguments, const char* summary,
-                          const std::string& parameters, const char* raises, auto body,
-                          auto... args) {
-    m.def(name, body, args..., nb::arg("usm_type") = none, nb::arg("device") = none,
-          nb::arg("queue") = none, nb::sig(signature(name, arguments).c_str()),
-          with_example(
-              name,
-              with_places(
-                  detail::format("{}\n\nParameters\n----------\n{}", summary, parameters).c_str(),
-                  raises))
-              .c_str());
+          .c_str());
+  const auto define = [&](const auto& call, const char* summary, const std::string& parameters,
+                          const char* raises, auto body) {
+    def(m, call, body,
+        with_example(
+            call.name(),
+            with_places(
+                detail::format("{}\n\nParameters\n----------\n{}", summary, parameters).c_str(),
+                raises))
+            .c_str());
   };
   const std::string shape_doc = "shape : int or tuple of int\n    Lengths.\n";
   const std::string fill_doc = "fill_value : number or array\n    What the elements are set to.\n";
@@ -749,110 +748,94 @@ void bind_creation(nb::module_& m) {
       "order : {'K', 'C', 'F', 'A'}\n    The order of the elements in memory; 'K' is that of "
       "the other array.\n";
 
-  define(
-      "from_numpy", "obj: ArrayLike, *", "A copy of a NumPy array, or of any other buffer, in USM.",
-      "obj : numpy.ndarray or buffer\n    Elements in host memory.\n", "",
-      [](nb::handle obj, nb::handle usm_type, nb::handle device, nb::handle queue) {
-        return wrap_array(from_host(obj, nullptr, usm_type, device, queue));
-      },
-      nb::arg("obj"), nb::kw_only());
+  define(placed_call<"from_numpy(obj: ArrayLike, *">(),
+         "A copy of a NumPy array, or of any other buffer, in USM.",
+         "obj : numpy.ndarray or buffer\n    Elements in host memory.\n", "",
+         [](nb::handle obj, nb::handle usm_type, nb::handle device, nb::handle queue) {
+           return wrap_array(from_host(obj, nullptr, usm_type, device, queue));
+         });
 
-  const auto shaped = [&](const char* name, const char* summary, auto&& body) {
-    define(
-        name, "shape: ShapeLike, dtype: DTypeLike = None, order: Order = 'C', *", summary,
-        shape_doc +
-            "dtype : dtype, optional\n    The element type; None is float64 (float32 on devices "
-            "without "
-            "float64).\n" +
-            order_doc,
-        "",
-        [body](nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_type,
-               nb::handle device, nb::handle queue) {
-          array a = make(shape, type, order, usm_type, device, queue);
-          body(a);
-          return wrap_array(std::move(a));
-        },
-        nb::arg("shape"), nb::arg("dtype") = none, nb::arg("order") = "C", nb::kw_only());
+  const auto shaped = [&](const auto& call, const char* summary, auto&& body) {
+    define(call, summary,
+           shape_doc +
+               "dtype : dtype, optional\n    The element type; None is float64 (float32 on devices "
+               "without "
+               "float64).\n" +
+               order_doc,
+           "",
+           [body](nb::handle shape, nb::handle type, nb::handle order, nb::handle usm_type,
+                  nb::handle device, nb::handle queue) {
+             array a = make(shape, type, order, usm_type, device, queue);
+             body(a);
+             return wrap_array(std::move(a));
+           });
   };
-  shaped("empty", "An array with uninitialised elements.", [](const array&) {});
+  shaped(empty_call::signature(), "An array with uninitialised elements.", [](const array&) {});
   quick_call<empty_call>::open(m.attr("empty"));
-  shaped("zeros", "An array of zeros.", [](const array& a) { fill_zero(a); });
-  shaped("ones", "An array of ones.", [](const array& a) { fill_with(a, nb::int_(1)); });
+  shaped(shaped_call<"zeros">(), "An array of zeros.", [](const array& a) { fill_zero(a); });
+  shaped(shaped_call<"ones">(), "An array of ones.",
+         [](const array& a) { fill_with(a, nb::int_(1)); });
 
-  // NumPy's names: `subok` changes nothing, as there are no classes derived from arrays.
-  const std::string like_arguments =
-      "dtype: DTypeLike = None, order: OrderLike = 'K', subok: bool = True, shape: ShapeLike | "
-      "None = None, *";
   const std::string type_doc =
       "dtype : dtype, optional\n    The element type; None is that of the array.\n";
   const std::string other_shape_doc =
       "subok : bool\n    As NumPy's; it changes nothing.\n"
       "shape : int or tuple of int, optional\n    Other lengths than those of the array.\n";
-  const auto like = [&](const char* name, const std::string& named, const char* summary,
-                        auto&& body) {
-    define(
-        name, (named + ": ArrayLike, " + like_arguments).c_str(), summary,
-        named + like_doc + type_doc + any_order_doc + other_shape_doc, "",
-        [body](nb::handle x, nb::handle type, nb::handle order, nb::handle, nb::handle shape,
-               nb::handle usm_type, nb::handle device, nb::handle queue) {
-          array a = make_like(x, type, order, shape, usm_type, device, queue);
-          body(a);
-          return wrap_array(std::move(a));
-        },
-        nb::arg(named.c_str()), nb::arg("dtype") = none, nb::arg("order") = "K",
-        nb::arg("subok") = true, nb::arg("shape") = none, nb::kw_only());
+  const auto like = [&](const auto& call, const char* summary, auto&& body) {
+    define(call, summary,
+           std::string(call.name_of(0)) + like_doc + type_doc + any_order_doc + other_shape_doc, "",
+           [body](nb::handle x, nb::handle type, nb::handle order, nb::handle, nb::handle shape,
+                  nb::handle usm_type, nb::handle device, nb::handle queue) {
+             array a = make_like(x, type, order, shape, usm_type, device, queue);
+             body(a);
+             return wrap_array(std::move(a));
+           });
   };
-  like("empty_like", "prototype",
+  like(like_call<"empty_like(prototype: ArrayLike">(),
        "An array with uninitialised elements in the shape of another array.", [](const array&) {});
-  like("zeros_like", "a", "Zeros in the shape of another array.",
+  like(like_call<"zeros_like(a: ArrayLike">(), "Zeros in the shape of another array.",
        [](const array& a) { fill_zero(a); });
-  like("ones_like", "a", "Ones in the shape of another array.",
+  like(like_call<"ones_like(a: ArrayLike">(), "Ones in the shape of another array.",
        [](const array& a) { fill_with(a, nb::int_(1)); });
 
+  define(placed_call<"full(shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike = None, "
+                     "order: Order = 'C', *">(),
+         "An array of one value, or of an array that is broadcast.",
+         shape_doc + fill_doc +
+             "dtype : dtype, optional\n    The element type; None is that of the value.\n" +
+             order_doc,
+         "OverflowError\n    The value does not fit into `dtype`.\n",
+         [](nb::handle shape, nb::handle value, nb::handle type, nb::handle order,
+            nb::handle usm_type, nb::handle device, nb::handle queue) {
+           nb::object t = nb::borrow(type);
+           nb::object held = nb::borrow(value);
+           if (array_of(value) == nullptr && !is_python_number(value) && !is_nest(value)) {
+             const nb::object absent = nb::none();
+             held = as_array(value, absent, absent, absent, absent, absent);
+           }
+           value = held;
+           if (type.is_none()) {
+             const array* a = array_of(value);
+             t = nb::cast(a != nullptr ? a->elements().dtype()
+                                       : host_elements::of(value).view().dtype());
+           }
+           const array a = make(shape, t, order, usm_type, device, queue);
+           assign(a, value);
+           return wrap_array(a);
+         });
+  define(like_call<"full_like(a: ArrayLike, fill_value: ArrayLike">(),
+         "One value in the shape of another array.",
+         "a" + like_doc + fill_doc + type_doc + any_order_doc + other_shape_doc,
+         "OverflowError\n    The value does not fit into `dtype`.\n",
+         [](nb::handle x, nb::handle value, nb::handle type, nb::handle order, nb::handle,
+            nb::handle shape, nb::handle usm_type, nb::handle device, nb::handle queue) {
+           const array a = make_like(x, type, order, shape, usm_type, device, queue);
+           assign(a, value);
+           return wrap_array(a);
+         });
   define(
-      "full",
-      "shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike = None, order: Order = 'C', *",
-      "An array of one value, or of an array that is broadcast.",
-      shape_doc + fill_doc +
-          "dtype : dtype, optional\n    The element type; None is that of the value.\n" + order_doc,
-      "OverflowError\n    The value does not fit into `dtype`.\n",
-      [](nb::handle shape, nb::handle value, nb::handle type, nb::handle order, nb::handle usm_type,
-         nb::handle device, nb::handle queue) {
-        nb::object t = nb::borrow(type);
-        nb::object held = nb::borrow(value);
-        if (array_of(value) == nullptr && !is_python_number(value) && !is_nest(value)) {
-          const nb::object absent = nb::none();
-          held = as_array(value, absent, absent, absent, absent, absent);
-        }
-        value = held;
-        if (type.is_none()) {
-          const array* a = array_of(value);
-          t = nb::cast(a != nullptr ? a->elements().dtype()
-                                    : host_elements::of(value).view().dtype());
-        }
-        const array a = make(shape, t, order, usm_type, device, queue);
-        assign(a, value);
-        return wrap_array(a);
-      },
-      nb::arg("shape"), nb::arg("fill_value"), nb::arg("dtype") = none, nb::arg("order") = "C",
-      nb::kw_only());
-  define(
-      "full_like", ("a: ArrayLike, fill_value: ArrayLike, " + like_arguments).c_str(),
-      "One value in the shape of another array.",
-      "a" + like_doc + fill_doc + type_doc + any_order_doc + other_shape_doc,
-      "OverflowError\n    The value does not fit into `dtype`.\n",
-      [](nb::handle x, nb::handle value, nb::handle type, nb::handle order, nb::handle,
-         nb::handle shape, nb::handle usm_type, nb::handle device, nb::handle queue) {
-        const array a = make_like(x, type, order, shape, usm_type, device, queue);
-        assign(a, value);
-        return wrap_array(a);
-      },
-      nb::arg("a"), nb::arg("fill_value"), nb::arg("dtype") = none, nb::arg("order") = "K",
-      nb::arg("subok") = true, nb::arg("shape") = none, nb::kw_only());
-  define(
-      "arange",
-      "start: float | SupportsIndex, stop: float | SupportsIndex | None = None, step: float | "
-      "SupportsIndex = 1, dtype: DTypeLike = None, *",
+      placed_call<"arange(start: float | SupportsIndex, stop: float | SupportsIndex | None = None, "
+                  "step: float | SupportsIndex = 1, dtype: DTypeLike = None, *">(),
       "Numbers from `start` up to but without `stop`, as range() counts.",
       "start, stop, step : number\n    A single number is `stop`.\n"
       "dtype : dtype, optional\n    None is int64 for integers, otherwise float64.\n",
@@ -861,9 +844,7 @@ void bind_creation(nb::module_& m) {
       "ZeroDivisionError\n    A step of zero.\n",
       [](nb::handle start, nb::handle stop, nb::handle step, nb::handle type, nb::handle usm_type,
          nb::handle device,
-         nb::handle queue) { return arange(start, stop, step, type, usm_type, device, queue); },
-      nb::arg("start"), nb::arg("stop") = none, nb::arg("step") = 1, nb::arg("dtype") = none,
-      nb::kw_only());
+         nb::handle queue) { return arange(start, stop, step, type, usm_type, device, queue); });
 }
 
 }  // namespace usmx::python

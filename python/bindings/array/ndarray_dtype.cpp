@@ -19,6 +19,7 @@
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
 #include "support/containers.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 #include "usmx/copy.hpp"
 
@@ -350,9 +351,8 @@ void bind_dtype(nb::module_& m) {
       "InteropError\n    A type string that cannot be used: a byte order or a size.");
   c.attr("__module__") = "usmx";
   c.def(
-      "__init__",
-      [](nb::pointer_and_handle<dtype> self, nb::handle obj) { initialise(self, to_dtype(obj)); },
-      nb::arg("obj"), nb::sig("def __init__(self, obj: DTypeLike) -> None"));
+      "__init__(self, obj: DTypeLike) -> None"_sig,
+      [](nb::pointer_and_handle<dtype> self, nb::handle obj) { initialise(self, to_dtype(obj)); });
   c.def_prop_ro("name", &dtype::name, "NumPy's name: 'float32'.", nb::sig("def name(self) -> str"));
   c.def_prop_ro("str", &dtype::typestr, "The type string of the array protocols: '<f4'.",
                 nb::sig("def str(self) -> str"));
@@ -378,7 +378,7 @@ void bind_dtype(nb::module_& m) {
       "type", [](const dtype& t) { return to_numpy_dtype(t).attr("type"); },
       "NumPy's type of a single element; imports NumPy.", nb::sig("def type(self) -> Any"));
   c.def(
-      "__call__",
+      "__call__(self, value: Any, /) -> Any"_sig,
       [](nb::handle self, nb::handle value) -> nb::object {
         const dtype& type = self_of<dtype>(self);
         if (const nb::object cast = attribute_or_none(value, "astype"); !cast.is_none())
@@ -387,45 +387,37 @@ void bind_dtype(nb::module_& m) {
           return nb::module_::import_("usmx").attr("asarray")(value, nb::arg("dtype") = self);
         return to_numpy_dtype(type).attr("type")(value);
       },
-      nb::arg("value"), nb::sig("def __call__(self, value: Any, /) -> Any"),
       "NumPy's number of this type: ``usmx.uint8(7)``; of an array or a list an array.\n\n"
       "Parameters\n----------\nvalue : number, str, array or list\n    What to convert.\n\n"
       "Examples\n--------\n>>> import usmx\n>>> print(usmx.float32(1) / 3)\n0.33333334");
   c.def(
-      "__instancecheck__",
+      "__instancecheck__(self, value: object, /) -> bool"_sig,
       [](const dtype& t, nb::handle value) {
         const nb::object type = to_numpy_dtype(t).attr("type");
         const int is_one = PyObject_IsInstance(value.ptr(), type.ptr());
         if (is_one < 0) nb::raise_python_error();
         return is_one != 0;
       },
-      nb::arg("value"), nb::sig("def __instancecheck__(self, value: object, /) -> bool"),
       "Whether an object is NumPy's number of this type.");
-  c.def("__eq__", equals, nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"));
+  c.def("__eq__(self, other: object, /) -> bool"_sig, equals, nb::is_operator());
   c.def(
-      "__ne__", [](const dtype& self, nb::handle other) { return !equals(self, other); },
-      nb::is_operator(), nb::sig("def __ne__(self, other: object, /) -> bool"));
+      "__ne__(self, other: object, /) -> bool"_sig,
+      [](const dtype& self, nb::handle other) { return !equals(self, other); }, nb::is_operator());
   c.def("__hash__", [](const dtype& t) { return nb::hash(new_text(t.typestr())); });
-  c.def("__str__", &dtype::name, nb::sig("def __str__(self) -> str"));
-  c.def(
-      "__repr__",
-      [](nb::handle self) {
-        const dtype& t = self_of<dtype>(self);
-        if (t.members() == nullptr)
-          return "usmx.dtype('" + (t.is_record() ? t.typestr() : t.name()) + "')";
-        return "usmx.dtype(" + repr_of(descr_of(t)) + ")";
-      },
-      nb::sig("def __repr__(self) -> str"));
-  c.def(
-      "__reduce__",
-      [](nb::handle self) {
-        const dtype& t = self_of<dtype>(self);
-        nb::object spec = t.is_bfloat16()          ? nb::object(new_text("bfloat16"))
-                          : t.members() == nullptr ? nb::object(new_text(t.typestr()))
-                                                   : descr_of(t);
-        return nb::make_tuple(self.type(), nb::make_tuple(spec));
-      },
-      nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
+  c.def("__str__(self) -> str"_sig, &dtype::name);
+  c.def("__repr__(self) -> str"_sig, [](nb::handle self) {
+    const dtype& t = self_of<dtype>(self);
+    if (t.members() == nullptr)
+      return "usmx.dtype('" + (t.is_record() ? t.typestr() : t.name()) + "')";
+    return "usmx.dtype(" + repr_of(descr_of(t)) + ")";
+  });
+  c.def("__reduce__(self) -> tuple[Any, ...]"_sig, [](nb::handle self) {
+    const dtype& t = self_of<dtype>(self);
+    nb::object spec = t.is_bfloat16()          ? nb::object(new_text("bfloat16"))
+                      : t.members() == nullptr ? nb::object(new_text(t.typestr()))
+                                               : descr_of(t);
+    return nb::make_tuple(self.type(), nb::make_tuple(spec));
+  });
   for (std::size_t k = 0; k < exported; ++k) {
     // `bool` stays Python's: a module that shadows it confuses its readers.
     const std::string name = k == 0 ? "bool_" : std::string(spellings[k].name);

@@ -8,6 +8,7 @@
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 #include "usmx/copy.hpp"
 
@@ -158,18 +159,15 @@ nb::object rebuild(nb::handle data, nb::handle shape, nb::handle type, nb::handl
 }  // namespace
 
 void bind_pickles(nb::class_<ndarray>& c, nb::module_& m) {
+  c.def("__reduce__(self) -> tuple[Any, ...]"_sig, [](nb::handle self) { return reduce(self, 0); });
   c.def(
-      "__reduce__", [](nb::handle self) { return reduce(self, 0); },
-      nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
-  c.def(
-      "__reduce_ex__", reduce, nb::arg("protocol"),
+      "__reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]"_sig, reduce,
       "Since protocol 5 the elements are a buffer, which `buffer_callback` of pickle takes out of "
-      "band.",
-      nb::sig("def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]"));
-  m.def("_rebuild_array", rebuild, nb::arg("data"), nb::arg("shape"), nb::arg("dtype"),
-        nb::arg("usm_type"), nb::arg("device"), nb::arg("readonly"), nb::arg("order"),
-        nb::sig("def _rebuild_array(data: Buffer, shape: tuple[int, ...], dtype: DTypeLike, "
-                "usm_type: str, device: str, readonly: bool, order: str, /) -> ndarray"));
+      "band.");
+  def(m,
+      "_rebuild_array(data: Buffer, shape: tuple[int, ...], dtype: DTypeLike, "
+      "usm_type: str, device: str, readonly: bool, order: str, /) -> ndarray"_sig,
+      rebuild);
 }
 
 }  // namespace usmx::python

@@ -13,6 +13,7 @@
 #include "support/attributes.hpp"
 #include "support/error_text.hpp"
 #include "support/examples.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 #include "usmx/copy.hpp"
 
@@ -261,11 +262,11 @@ nb::object reshape(nb::handle self, nb::handle shape, char order, nb::handle cop
 
 void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
   c.def(
-      "reshape",
+      "reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex], "
+      "order: OrderLike = 'C', copy: bool | None = None) -> ndarray"_sig,
       [](nb::handle self, const nb::args& shape, nb::handle order, nb::handle copy_if) {
         return reshape(self, one_sequence(shape), to_order(order), copy_if);
       },
-      nb::arg("shape"), nb::kw_only(), nb::arg("order") = "C", nb::arg("copy") = nb::none(),
       "The elements in another shape; a view wherever the layout allows it.\n\n"
       "Parameters\n----------\n"
       "*shape : int or tuple of int\n    One length may be -1: it takes what the others leave.\n"
@@ -273,36 +274,30 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
       "copy : bool, optional\n    True copies always, False never, None if needed.\n\n"
       "Returns\n-------\nndarray\n    Of the same type; a view if nothing was copied.\n\n"
       "Raises\n------\n"
-      "ValueError\n    The sizes differ, or a copy is needed and forbidden.",
-      nb::sig("def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex], order: OrderLike "
-              "= 'C', copy: bool | None = None) -> ndarray"));
+      "ValueError\n    The sizes differ, or a copy is needed and forbidden.");
   c.def(
-      "transpose",
+      "transpose(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray"_sig,
       [](nb::handle self, const nb::args& axes) {
         const bool none = axes.size() == 0 || (axes.size() == 1 && nb::handle(axes[0]).is_none());
         return transpose(self, none ? nb::object(nb::none()) : one_sequence(axes));
       },
-      nb::arg("axes"),
       "A view with the axes in another order.\n\n"
       "Parameters\n----------\n"
       "*axes : int or tuple of int\n    Each axis once: axis i of the result is axis ``axes[i]`` "
       "of this. Without\n    them the order is reversed.\n\n"
       "Returns\n-------\nndarray\n    A view.\n\n"
       "Raises\n------\n"
-      "ValueError\n    An axis is missing, twice or not there.",
-      nb::sig("def transpose(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray"));
+      "ValueError\n    An axis is missing, twice or not there.");
   c.def(
-      "permute",
+      "permute(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray"_sig,
       [](nb::handle self, const nb::args& axes) { return transpose(self, one_sequence(axes)); },
-      nb::arg("axes"),
       "A view whose axis i is axis ``axes[i]`` of this.\n\n"
       "Parameters\n----------\n"
       "*axes : int or tuple of int\n    Each axis once.\n\n"
       "Returns\n-------\nndarray\n    A view.\n\n"
       "Raises\n------\n"
-      "ValueError\n    An axis is missing, twice or not there.",
-      nb::sig("def permute(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> ndarray"));
-  c.def("view", view_as, nb::arg("dtype") = nb::none(),
+      "ValueError\n    An axis is missing, twice or not there.");
+  c.def("view(self, dtype: DTypeLike = None) -> ndarray"_sig, view_as,
         "The same bytes as elements of another type; None is the type that they have.\n\n"
         "Parameters\n----------\n"
         "dtype : dtype, optional\n    Of another size only if the last axis is contiguous; its "
@@ -311,53 +306,47 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
         "Returns\n-------\nndarray\n    A view of the same bytes.\n\n"
         "Raises\n------\n"
         "ValueError\n    The bytes are not a whole number of such elements, or are not aligned for "
-        "them.",
-        nb::sig("def view(self, dtype: DTypeLike = None) -> ndarray"));
-  c.def("_part", complex_part, nb::arg("part"), nb::sig("def _part(self, part: int) -> ndarray"),
+        "them.");
+  c.def("_part(self, part: int) -> ndarray"_sig, complex_part,
         "A view of the real (0) or imaginary (1) parts of complex numbers.");
   c.def(
-      "swapaxes",
+      "swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> ndarray"_sig,
       [](nb::handle self, nb::handle first, nb::handle second) {
         const int rank = rank_of(self);
         return swap_axes(self, to_axis(first, rank), to_axis(second, rank));
       },
-      nb::arg("axis1"), nb::arg("axis2"),
       "A view with two axes exchanged.\n\n"
       "Parameters\n----------\n"
       "axis1, axis2 : int\n    Negative ones count from the last axis.\n\n"
       "Returns\n-------\nndarray\n    A view.\n\n"
       "Raises\n------\n"
-      "IndexError, ValueError\n    There is no such axis: NumPy's AxisError, which is both.",
-      nb::sig("def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> ndarray"));
+      "IndexError, ValueError\n    There is no such axis: NumPy's AxisError, which is both.");
   c.def_prop_ro(
       "T", [](nb::handle self) { return transpose(self, nb::none()); },
       "A view with the axes in reverse.", nb::sig("def T(self) -> ndarray"));
   c.def_prop_ro("mT", matrix_transpose, "A view with the last two axes exchanged.",
                 nb::sig("def mT(self) -> ndarray"));
-  c.def("squeeze", squeeze, nb::arg("axis") = nb::none(),
+  c.def("squeeze(self, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> ndarray"_sig,
+        squeeze,
         "A view without dimensions of length one.\n\n"
         "Parameters\n----------\n"
         "axis : int or tuple of int, optional\n    Which of them; all by default.\n\n"
         "Returns\n-------\nndarray\n    A view.\n\n"
-        "Raises\n------\nValueError\n    An axis has another length.",
-        nb::sig("def squeeze(self, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> "
-                "ndarray"));
-  c.def("ravel", ravel, nb::arg("order") = "C",
+        "Raises\n------\nValueError\n    An axis has another length.");
+  c.def("ravel(self, order: OrderLike = 'C') -> ndarray"_sig, ravel,
         "The elements contiguous in one dimension.\n\n"
         "Parameters\n----------\n"
         "order : {'C', 'F', 'A', 'K'}\n    The order in which they are read: rows first, columns "
         "first, 'F' if the\n    array is in Fortran order, or as they are in memory.\n\n"
         "Returns\n-------\n"
-        "ndarray\n    A view if the elements are contiguous in that order already.",
-        nb::sig("def ravel(self, order: OrderLike = 'C') -> ndarray"));
-  c.def("flatten", flatten, nb::arg("order") = "C",
+        "ndarray\n    A view if the elements are contiguous in that order already.");
+  c.def("flatten(self, order: OrderLike = 'C') -> ndarray"_sig, flatten,
         "A copy of the elements in one dimension.\n\n"
         "Parameters\n----------\n"
         "order : {'C', 'F', 'A', 'K'}\n    As for `ravel`.\n\n"
-        "Returns\n-------\nndarray\n    In memory of its own.",
-        nb::sig("def flatten(self, order: OrderLike = 'C') -> ndarray"));
-  m.def(
-      "broadcast_to",
+        "Returns\n-------\nndarray\n    In memory of its own.");
+  def(
+      m, "broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> ndarray"_sig,
       [](nb::handle x, nb::handle shape, nb::handle) {
         const array* a = array_of(x);
         if (a == nullptr) wrong_type("array", x, "a usmx.ndarray");
@@ -370,7 +359,6 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
         }
         return wrap_view(*a, a->elements().with_layout(std::move(where), 0).as_read_only());
       },
-      nb::arg("array"), nb::arg("shape"), nb::arg("subok") = false,
       with_example("broadcast_to",
                    "A read-only view in which dimensions of length one are repeated by a stride of "
                    "zero.\n\n"
@@ -381,9 +369,7 @@ void bind_shape(nb::class_<ndarray>& c, nb::module_& m) {
                    "subok : bool\n    As NumPy's; it changes nothing.\n\n"
                    "Returns\n-------\nndarray\n    It has the memory of `array`.\n\n"
                    "Raises\n------\nValueError\n    The shapes do not fit together.")
-          .c_str(),
-      nb::sig("def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> "
-              "ndarray"));
+          .c_str());
 }
 
 namespace {

@@ -21,6 +21,7 @@
 #include "nvidia/nvidia.hpp"
 #include "support/error_text.hpp"
 #include "support/gil.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -144,34 +145,27 @@ nb::object product_of(nb::handle x1, nb::handle x2) {
 }
 
 void bind_algorithms(nb::module_& m) {
-  m.def("_sort", sort, nb::arg("x").none(), nb::arg("axis").none(), nb::arg("descending"),
-        nb::arg("values"), nb::arg("places"),
-        nb::sig("def _sort(x: object, axis: object, descending: bool, values: bool, places: bool) "
-                "-> Any"),
-        "The elements along an axis in order, where each was as int64, or both.");
-  m.def("_search", search, nb::arg("sorted"), nb::arg("values"), nb::arg("right") = false,
-        nb::arg("sorter") = nb::none(),
-        nb::sig("def _search(sorted: ndarray, values: ndarray, right: bool = False, sorter: "
-                "ndarray | None "
-                "= None) -> ndarray"),
-        "How many elements of a sorted array come before each value of its type, or do not come "
-        "after it.");
-  m.def("_cumulative", cumulative, nb::arg("x"), nb::arg("axis").none(), nb::arg("product"),
-        nb::arg("type") = nb::none(),
-        nb::sig("def _cumulative(x: ndarray, axis: object, product: bool, type: DTypeLike = None) "
-                "-> ndarray"),
-        "Sums or products of the elements up to each along an axis.");
-  m.def("_select", select, nb::arg("x"), nb::arg("kth"), nb::arg("axis").none(), nb::arg("what"),
-        nb::sig("def _select(x: object, kth: Sequence[int], axis: object, what: str) -> ndarray"),
-        "The lines of an axis with some places in order ('values'), where their elements were "
-        "('places'), or the elements at these places alone ('kth').");
-  m.def("_matmul", product_of, nb::arg("x1"), nb::arg("x2"),
-        nb::sig("def _matmul(x1: ndarray, x2: ndarray) -> ndarray"), "See `usmx.matmul`.");
-  m.def("_vecdot", vecdot, nb::arg("x1"), nb::arg("x2"), nb::arg("axis"),
-        nb::sig("def _vecdot(x1: ndarray, x2: ndarray, axis: int) -> ndarray"),
-        "See `usmx.vecdot`.");
-  m.def(
-      "_different_or_sorted",
+  def(m,
+      "_sort(x: object?, axis: object?, descending: bool, values: bool, places: bool) -> Any"_sig,
+      sort, "The elements along an axis in order, where each was as int64, or both.");
+  def(m,
+      "_search(sorted: ndarray, values: ndarray, right: bool = False, "
+      "sorter: ndarray | None = None) -> ndarray"_sig,
+      search,
+      "How many elements of a sorted array come before each value of its type, or do not come "
+      "after it.");
+  def(m,
+      "_cumulative(x: ndarray, axis: object?, product: bool, "
+      "type: DTypeLike = None) -> ndarray"_sig,
+      cumulative, "Sums or products of the elements up to each along an axis.");
+  def(m, "_select(x: object, kth: Sequence[int], axis: object?, what: str) -> ndarray"_sig, select,
+      "The lines of an axis with some places in order ('values'), where their elements were "
+      "('places'), or the elements at these places alone ('kth').");
+  def(m, "_matmul(x1: ndarray, x2: ndarray) -> ndarray"_sig, product_of, "See `usmx.matmul`.");
+  def(m, "_vecdot(x1: ndarray, x2: ndarray, axis: int) -> ndarray"_sig, vecdot,
+      "See `usmx.vecdot`.");
+  def(
+      m, "_different_or_sorted(x: ndarray) -> tuple[ndarray, ndarray | None]"_sig,
       [](nb::handle x) {
         const array a = value_of(x);
         detail::different_elements found;
@@ -182,8 +176,6 @@ void bind_algorithms(nb::module_& m) {
         return nb::make_tuple(wrap_array(std::move(found.values)),
                               wrapped(std::move(found.starts)));
       },
-      nb::arg("x"),
-      nb::sig("def _different_or_sorted(x: ndarray) -> tuple[ndarray, ndarray | None]"),
       "The different elements of a row in order and where each begins, if counting shows them; "
       "otherwise the sorted row and None.");
 }

@@ -20,6 +20,7 @@
 #include "onemkl/onemkl.hpp"
 #include "support/bindings.hpp"
 #include "support/gil.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 #include "usmx/placement.hpp"
 
@@ -143,63 +144,64 @@ bool nvidia_computes(nvidia::library which, const sycl::queue& queue) {
 }
 
 void bind_libraries(nb::module_& m) {
-  const auto x = nb::arg("x"), made = nb::arg("made"), values = nb::arg("values"),
-             failed = nb::arg("failed"), inverse = nb::arg("inverse"), vectors = nb::arg("vectors");
   nb::class_<nvidia_libraries>(m, "_Nvidia", "cuBLAS, cuSOLVER and cuFFT.")
-      .def_static(
-          "load",
+      .def(
+          "load(which: int, files: object) -> str"_sig,
           [](int which, nb::handle places) {
             const auto files = to_texts(places, "files", "a sequence of str, the names of files");
             const gil_released release;
             return nvidia::load(static_cast<nvidia::library>(which), files);
           },
-          nb::arg("which"), nb::arg("files"),
           "Loads cuBLAS (0), cuSOLVER (1) or cuFFT (2); why it could not, or an empty string.")
-      .def_static(
-          "is_read", [](nb::handle a) { return nvidia::is_read(value_of(a)); }, x)
-      .def_static("compute_everywhere", nvidia::compute_everywhere, nb::arg("everywhere"),
-                  "For tests: also on devices that are not CUDA's.")
-      .def_static("transform_plainly", transform_plainly, x, nb::arg("axis"), nb::arg("are_real"),
-                  inverse,
-                  nb::sig("def transform_plainly(x: object, axis: object, are_real: bool, inverse: "
-                          "bool) -> ndarray | None"),
-                  "The transform of the lines along the last axis, if it is asked for and nothing "
-                  "has to be\ncopied or chosen; not scaled.")
-      .def_static("multiply", of_objects(nvidia::multiply), nb::arg("x1"), nb::arg("x2"), made,
-                  nb::arg("reduced"))
-      .def_static("lu", of_objects(nvidia::lu), x, nb::arg("exchanged"), failed)
-      .def_static("solve", of_objects(nvidia::solve), x, nb::arg("exchanged"), nb::arg("b"),
-                  nb::arg("turned"))
-      .def_static("cholesky", of_objects(nvidia::cholesky), x, failed)
-      .def_static("qr", of_objects(nvidia::qr), x, nb::arg("factors"))
-      .def_static("qr_columns", of_objects(nvidia::qr_columns), nb::arg("q"), nb::arg("factors"))
-      .def_static("eigh", of_objects(nvidia::eigh), x, values, failed, vectors)
-      .def_static("svd", of_objects(nvidia::svd), x, values, nb::arg("u").none(),
-                  nb::arg("vh").none(), failed, nb::arg("by_rotations"))
-      .def_static("transform", of_objects(nvidia::transform), x, made, nb::arg("n"),
-                  nb::arg("inner"), inverse);
+      .def("is_read(x: object) -> bool"_sig,
+           [](nb::handle a) { return nvidia::is_read(value_of(a)); })
+      .def("compute_everywhere(everywhere: bool) -> None"_sig, nvidia::compute_everywhere,
+           "For tests: also on devices that are not CUDA's.")
+      .def(
+          "transform_plainly(x: object, axis: object, are_real: bool, inverse: bool) "
+          "-> ndarray | None"_sig,
+          transform_plainly,
+          "The transform of the lines along the last axis, if it is asked for and nothing has to "
+          "be\ncopied or chosen; not scaled.")
+      .def("multiply(x1: object, x2: object, made: object, reduced: bool) -> None"_sig,
+           of_objects(nvidia::multiply))
+      .def("lu(x: object, exchanged: object, failed: object) -> None"_sig, of_objects(nvidia::lu))
+      .def("solve(x: object, exchanged: object, b: object, turned: bool) -> None"_sig,
+           of_objects(nvidia::solve))
+      .def("cholesky(x: object, failed: object) -> None"_sig, of_objects(nvidia::cholesky))
+      .def("qr(x: object, factors: object) -> None"_sig, of_objects(nvidia::qr))
+      .def("qr_columns(q: object, factors: object) -> None"_sig, of_objects(nvidia::qr_columns))
+      .def("eigh(x: object, values: object, failed: object, vectors: bool) -> None"_sig,
+           of_objects(nvidia::eigh))
+      .def(
+          "svd(x: object, values: object, u: object | None, vh: object | None, "
+          "failed: object, by_rotations: bool) -> None"_sig,
+          of_objects(nvidia::svd))
+      .def("transform(x: object, made: object, n: int, inner: int, inverse: bool) -> None"_sig,
+           of_objects(nvidia::transform));
   nb::class_<onemkl_library>(m, "_OneMKL", "oneMKL, by its adapter.")
-      .def_static(
-          "load", [](nb::handle path) { return onemkl::load(to_text(path, "path")); },
-          nb::arg("path"), "Loads the adapter; why it could not, or an empty string.")
-      .def_static("multiply", of_objects(onemkl::multiply), nb::arg("x1"), nb::arg("x1_turned"),
-                  nb::arg("x1_step"), nb::arg("x2"), nb::arg("x2_turned"), nb::arg("x2_step"), made)
-      .def_static("eigh", of_objects(onemkl::eigh), x, values, vectors)
-      .def_static("svd", of_objects(onemkl::svd), x, values, nb::arg("u").none(),
-                  nb::arg("vh").none(), nb::arg("full"))
-      .def_static(
-          "transform",
-          [](nb::handle kind, nb::handle of, std::int64_t n, int axis, nb::handle norm) {
-            return transform(kind, of, n, axis, norm, lines_by_onemkl);
-          },
-          nb::arg("kind"), x, nb::arg("n"), nb::arg("axis"), nb::arg("norm"));
-  m.def(
-      "_transform",
+      .def(
+          "load(path: object) -> str"_sig,
+          [](nb::handle path) { return onemkl::load(to_text(path, "path")); },
+          "Loads the adapter; why it could not, or an empty string.")
+      .def(
+          "multiply(x1: object, x1_turned: bool, x1_step: int, x2: object, "
+          "x2_turned: bool, x2_step: int, made: object) -> None"_sig,
+          of_objects(onemkl::multiply))
+      .def("eigh(x: object, values: object, vectors: bool) -> None"_sig, of_objects(onemkl::eigh))
+      .def(
+          "svd(x: object, values: object, u: object | None, vh: object | None, "
+          "full: bool) -> None"_sig,
+          of_objects(onemkl::svd))
+      .def("transform(kind: object, x: object, n: int, axis: int, norm: object) -> object"_sig,
+           [](nb::handle kind, nb::handle of, std::int64_t n, int axis, nb::handle norm) {
+             return transform(kind, of, n, axis, norm, lines_by_onemkl);
+           });
+  def(
+      m, "_transform(kind: str, x: ndarray, n: int, axis: int, norm: str) -> ndarray"_sig,
       [](nb::handle kind, nb::handle of, std::int64_t n, int axis, nb::handle norm) {
         return transform(kind, of, n, axis, norm, detail::transform_lines);
       },
-      nb::arg("kind"), nb::arg("x"), nb::arg("n"), nb::arg("axis"), nb::arg("norm"),
-      nb::sig("def _transform(kind: str, x: ndarray, n: int, axis: int, norm: str) -> ndarray"),
       "'fft', 'ifft', 'rfft' or 'irfft' of so many numbers along an axis.");
 }
 

@@ -17,6 +17,7 @@
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/containers.hpp"
+#include "support/signature.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
 #include "usmx/promotion.hpp"
@@ -450,54 +451,44 @@ void bind_operations(nb::module_& m) {
                   nb::sig("def __array_ufunc__(self, ufunc: object, method: str, *inputs: object, "
                           "**keywords: object) -> Any"),
                   "What NumPy's ufuncs do with the array: they compute on its device."));
-  nb::setattr(type, "__array_function__",
-              nb::cpp_function(
-                  [in_python](nb::handle self, const nb::args& args) {
-                    static_cast<void>(self_of<ndarray>(self));
-                    return in_python("usmx._namespace.numpy_protocols", "array_function")(self,
-                                                                                          *args);
-                  },
-                  nb::is_method(), nb::scope(type), nb::name("__array_function__"),
-                  nb::sig("def __array_function__(self, *args: Any) -> Any"),
-                  "What NumPy's functions do with the array: those of the same name in `usmx`."));
-  nb::setattr(
-      type, "__array_namespace__",
-      nb::cpp_function(
-          [](nb::handle self, nb::handle version) {
-            static_cast<void>(self_of<ndarray>(self));
-            if (!version.is_none()) {
-              const std::string text = to_text(version, "api_version");
-              static constexpr std::string_view known[] = {"2021.12", "2022.12", "2023.12",
-                                                           "2024.12", "2025.12"};
-              if (std::ranges::find(known, text) == std::end(known)) {
-                throw nb::value_error(
-                    detail::format("api_version: '{}'; expected None or '2021.12' to "
-                                   "'2025.12'",
-                                   text)
-                        .c_str());
-              }
-            }
-            return nb::module_::import_("usmx");
-          },
-          nb::is_method(), nb::scope(type), nb::name("__array_namespace__"), nb::kw_only(),
-          nb::arg("api_version") = nb::none(),
-          nb::sig("def __array_namespace__(self, *, api_version: str | None = None) -> Any"),
-          "The functions of the Array API standard: `usmx` itself."));
+  def(
+      type, "__array_function__(self, *args: Any) -> Any"_sig,
+      [in_python](nb::handle self, const nb::args& args) {
+        static_cast<void>(self_of<ndarray>(self));
+        return in_python("usmx._namespace.numpy_protocols", "array_function")(self, *args);
+      },
+      "What NumPy's functions do with the array: those of the same name in `usmx`.");
+  def(
+      type, "__array_namespace__(self, *, api_version: str | None = None) -> Any"_sig,
+      [](nb::handle self, nb::handle version) {
+        static_cast<void>(self_of<ndarray>(self));
+        if (!version.is_none()) {
+          const std::string text = to_text(version, "api_version");
+          static constexpr std::string_view known[] = {"2021.12", "2022.12", "2023.12", "2024.12",
+                                                       "2025.12"};
+          if (std::ranges::find(known, text) == std::end(known)) {
+            throw nb::value_error(detail::format("api_version: '{}'; expected None or '2021.12' to "
+                                                 "'2025.12'",
+                                                 text)
+                                      .c_str());
+          }
+        }
+        return nb::module_::import_("usmx");
+      },
+      "The functions of the Array API standard: `usmx` itself.");
   nb::class_<named_operation> c(
       m, "Operation", "A function of arrays, element by element; see `usmx.add` and the others.",
       nb::is_weak_referenceable(), nb::type_slots(operation_slots));
-  c.def(
-       "__init__",
-       [](nb::pointer_and_handle<named_operation> self, nb::handle name) {
-         const std::string text = to_text(name, "name");
-         const operation* const row = find_operation(text);
-         if (row == nullptr) {
-           throw nb::value_error(
-               detail::format("name: '{}': there is no such operation", text).c_str());
-         }
-         initialise(self, named_operation{row});
-       },
-       nb::arg("name"), nb::sig("def __init__(self, name: str) -> None"))
+  c.def("__init__(self, name: str) -> None"_sig,
+        [](nb::pointer_and_handle<named_operation> self, nb::handle name) {
+          const std::string text = to_text(name, "name");
+          const operation* const row = find_operation(text);
+          if (row == nullptr) {
+            throw nb::value_error(
+                detail::format("name: '{}': there is no such operation", text).c_str());
+          }
+          initialise(self, named_operation{row});
+        })
       .def_prop_ro(
           "nin", [](const named_operation& o) { return o.row->arity; },
           "How many operands it takes.")
@@ -505,20 +496,15 @@ void bind_operations(nb::module_& m) {
            [](const named_operation& o) {
              return detail::format("<usmx.Operation '{}'>", o.row->name);
            })
-      .def(
-          "__reduce__",
-          [](const named_operation& o) {
-            return nb::module_::import_("usmx._namespace.signatures").attr("reduced")(nb::find(o));
-          },
-          nb::sig("def __reduce__(self) -> str | tuple[Any, ...]"))
-      .def(
-          "__copy__", [](const named_operation& o) { return nb::find(o); },
-          nb::sig("def __copy__(self) -> Operation"))
-      .def(
-          "__deepcopy__", [](const named_operation& o, nb::handle) { return nb::find(o); },
-          nb::arg("memo"), nb::sig("def __deepcopy__(self, memo: object) -> Operation"));
-  m.def(
-      "_explain",
+      .def("__reduce__(self) -> str | tuple[Any, ...]"_sig,
+           [](const named_operation& o) {
+             return nb::module_::import_("usmx._namespace.signatures").attr("reduced")(nb::find(o));
+           })
+      .def("__copy__(self) -> Operation"_sig, [](const named_operation& o) { return nb::find(o); })
+      .def("__deepcopy__(self, memo: object) -> Operation"_sig,
+           [](const named_operation& o, nb::handle) { return nb::find(o); });
+  def(
+      m, "_explain(x: ndarray) -> list[tuple[str, tuple[int, ...], int, int, int, int]]"_sig,
       [](nb::handle x) {
         nb::list out = new_list();
         if (!is_ready<ndarray>(x)) wrong_type("x", x, "an array of usmx");
@@ -530,19 +516,21 @@ void bind_operations(nb::module_& m) {
         }
         return out;
       },
-      nb::arg("x"),
-      nb::sig("def _explain(x: ndarray) -> list[tuple[str, tuple[int, ...], int, int, int, int]]"),
       "The kernels that computing an array would run.");
-  m.def(
-      "_set_eager",
+  def(
+      m, "_set_eager(eager: bool) -> bool"_sig,
       [](bool eager) {
         const bool before = is_eager();
         set_eager(eager);
         return before;
       },
-      nb::arg("eager"), "See `usmx.eager`. Returns what held before.");
-  m.def(
-      "_reduce",
+      "See `usmx.eager`. Returns what held before.");
+  def(
+      m,
+      "_reduce(x: ArrayOrNumber, value: DTypeLike, result: DTypeLike, *, map: str = 'x', "
+      "reduce: str, post_map: str = 'a', identity: str | None = None, "
+      "reduce_type: str = '', axes: tuple[int, ...] | None = None, keepdims: bool = False, "
+      "out: ndarray | None = None) -> ndarray"_sig,
       [](nb::handle x, nb::handle value, nb::handle result, nb::handle map, nb::handle reduce_text,
          nb::handle post_map, nb::handle identity, nb::handle reduce_type, nb::handle axes,
          bool keepdims, nb::handle out) -> nb::object {
@@ -564,18 +552,10 @@ void bind_operations(nb::module_& m) {
         reduce(operands.queue(), of, how, which, value_of(out));
         return nb::borrow(out);
       },
-      nb::arg("x"), nb::arg("value"), nb::arg("result"), nb::kw_only(), nb::arg("map") = "x",
-      nb::arg("reduce"), nb::arg("post_map") = "a", nb::arg("identity") = nb::none(),
-      nb::arg("reduce_type") = "", nb::arg("axes") = nb::none(), nb::arg("keepdims") = false,
-      nb::arg("out") = nb::none(),
-      nb::sig("def _reduce(x: ArrayOrNumber, value: DTypeLike, result: DTypeLike, *, map: str = "
-              "'x', reduce: str, post_map: str = 'a', identity: str | None = None, reduce_type: "
-              "str = '', axes: tuple[int, ...] | None = None, keepdims: bool = False, out: ndarray "
-              "| None = None) -> ndarray"),
       "A reduction by texts of C++, as `ReductionKernel` takes them, of elements that are cast to "
       "`value`\nand called `x`; deferred values are computed in it.");
-  m.def(
-      "_result_types",
+  def(
+      m, "_result_types(name: str, *operands: object) -> list[NumpyDType] | None"_sig,
       [](nb::handle name, const nb::args& operands) -> nb::object {
         const operation* const row = find_operation(to_text(name, "name"));
         operation_operands all;
@@ -597,8 +577,6 @@ void bind_operations(nb::module_& m) {
         out.append(dtype_object(found->result));
         return out;
       },
-      nb::arg("name"), nb::arg("operands"),
-      nb::sig("def _result_types(name: str, *operands: object) -> list[NumpyDType] | None"),
       "The types that an operation casts operands of these types to, and that of the result.");
 }
 

@@ -14,6 +14,7 @@
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
 #include "support/gil.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 #include "usmx/random.hpp"
 
@@ -163,64 +164,57 @@ std::vector<std::uint64_t> to_counts(nb::handle obj) {
 }  // namespace
 
 void bind_random(nb::module_& m) {
-  const auto size = nb::arg("size").none(), type = nb::arg("dtype").none(),
-             usm_type = nb::arg("usm_type").none(), device = nb::arg("device").none(),
-             queue = nb::arg("queue").none();
   nb::class_<random_generator>(m, "_RandomStream", "Random numbers of a seed, and their place.")
       .def(
-          "__init__",
+          "__init__(self, seed: Sequence[str], spawned: Sequence[int] = (), "
+          "children: int = 0, place: int = 0) -> None"_sig,
           [](random_generator* self, nb::handle seed, nb::handle spawned, std::uint64_t children,
              std::uint64_t place) {
             new (self) random_generator(
                 random_state{to_texts(seed, "seed", "a sequence of str, such as (\"2026\",)"),
                              to_counts(spawned), children, place});
-          },
-          nb::arg("seed"), nb::arg("spawned") = nb::tuple(), nb::arg("children") = 0,
-          nb::arg("place") = 0,
-          nb::sig("def __init__(self, seed: Sequence[str], spawned: Sequence[int] = (), children: "
-                  "int = 0, place: int = 0) -> None"))
+          })
       .def(
-          "state",
+          "state(self) -> tuple[list[str], list[int], int, int]"_sig,
           [](const random_generator& self) {
             const random_state now = self.state();
             return nb::make_tuple(now.seed, now.spawned, now.children, now.place);
           },
-          nb::sig("def state(self) -> tuple[list[str], list[int], int, int]"),
           "What the constructor takes.")
       .def(
-          "become", [](random_generator& self, const random_generator& other) { self = other; },
-          nb::arg("other"), "Gives the numbers that the other one is going to give.")
+          "become(self, other: _RandomStream) -> None"_sig,
+          [](random_generator& self, const random_generator& other) { self = other; },
+          "Gives the numbers that the other one is going to give.")
+      .def("spawn(self, count: int) -> list[_RandomStream]"_sig,
+           [](random_generator& self, std::size_t count) {
+             nb::list made = new_list();
+             for (random_generator& one : self.spawn(count)) made.append(one);
+             return made;
+           })
       .def(
-          "spawn",
-          [](random_generator& self, std::size_t count) {
-            nb::list made = new_list();
-            for (random_generator& one : self.spawn(count)) made.append(one);
-            return made;
-          },
-          nb::arg("count"), nb::sig("def spawn(self, count: int) -> list[_RandomStream]"))
-      .def(
-          "advance",
+          "advance(self, count: int) -> None"_sig,
           [](random_generator& self, std::uint64_t count) {
             self.advance(static_cast<std::int64_t>(count));
           },
-          nb::arg("count"), "Skips numbers, modulo 2**64.")
-      .def("draw", draw, nb::arg("name"), nb::arg("values"), size, type, nb::arg("out").none(),
-           usm_type, device, queue,
-           nb::sig("def draw(self, name: str, values: Sequence[object], size: object, dtype: "
-                   "object, out: ndarray | None, usm_type: UsmKind | None, device: DeviceLike, "
-                   "queue: QueueLike) -> ndarray"))
-      .def("integers", integers, nb::arg("bounds"), size, type, nb::arg("endpoint"), usm_type,
-           device, queue,
-           nb::sig("def integers(self, bounds: Sequence[object], size: object, dtype: object, "
-                   "endpoint: bool, usm_type: UsmKind | None, device: DeviceLike, queue: "
-                   "QueueLike) -> ndarray"))
-      .def("multinomial", multinomial, nb::arg("n"), nb::arg("pvals"), size, usm_type, device,
-           queue,
-           nb::sig("def multinomial(self, n: object, pvals: ndarray, size: object, usm_type: "
-                   "UsmKind | None, device: DeviceLike, queue: QueueLike) -> ndarray"))
-      .def("dirichlet", dirichlet, nb::arg("alpha"), size, usm_type, device, queue,
-           nb::sig("def dirichlet(self, alpha: ndarray, size: object, usm_type: UsmKind | None, "
-                   "device: DeviceLike, queue: QueueLike) -> ndarray"));
+          "Skips numbers, modulo 2**64.")
+      .def(
+          "draw(self, name: str, values: Sequence[object], size: object?, dtype: object?, "
+          "out: ndarray | None, usm_type: UsmKind | None, device: DeviceLike?, "
+          "queue: QueueLike?) -> ndarray"_sig,
+          draw)
+      .def(
+          "integers(self, bounds: Sequence[object], size: object?, dtype: object?, "
+          "endpoint: bool, usm_type: UsmKind | None, device: DeviceLike?, "
+          "queue: QueueLike?) -> ndarray"_sig,
+          integers)
+      .def(
+          "multinomial(self, n: object, pvals: ndarray, size: object?, "
+          "usm_type: UsmKind | None, device: DeviceLike?, queue: QueueLike?) -> ndarray"_sig,
+          multinomial)
+      .def(
+          "dirichlet(self, alpha: ndarray, size: object?, usm_type: UsmKind | None, "
+          "device: DeviceLike?, queue: QueueLike?) -> ndarray"_sig,
+          dirichlet);
 }
 
 }  // namespace usmx::python

@@ -15,6 +15,7 @@
 #include "support/containers.hpp"
 #include "support/error_text.hpp"
 #include "support/self.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -64,19 +65,16 @@ named_reduction to_name(nb::handle name) {
 }  // namespace
 
 void bind_reductions(nb::module_& m) {
-  m.def(
-      "_reduced",
+  def(
+      m, "_reduced(name: str, x: object?, axis: object?, keepdims: object?) -> ndarray | None"_sig,
       [](nb::handle name, nb::handle x, nb::handle axis, nb::handle keepdims) {
         return reduced(x, axis, keepdims, to_name(name));
       },
-      nb::arg("name"), nb::arg("x").none(), nb::arg("axis").none(), nb::arg("keepdims").none(),
-      nb::sig(
-          "def _reduced(name: str, x: object, axis: object, keepdims: object) -> ndarray | None"),
       "See the function of `usmx` of that name.");
   nb::class_<value_reduction>(m, "_Reduction",
                               "What a reduction of a name does with elements of a type.")
       .def(
-          "__init__",
+          "__init__(self, name: str, type: DTypeLike, dtype: DTypeLike = None) -> None"_sig,
           [](nb::pointer_and_handle<value_reduction> self, nb::handle name, nb::handle type,
              nb::handle dtype) {
             std::optional<usmx::dtype> asked;
@@ -85,9 +83,6 @@ void bind_reductions(nb::module_& m) {
             if (!how) throw nb::type_error("records have no sum, mean or order");
             initialise(self, *std::move(how));
           },
-          nb::arg("name"), nb::arg("type"), nb::arg("dtype") = nb::none(),
-          nb::sig(
-              "def __init__(self, name: str, type: DTypeLike, dtype: DTypeLike = None) -> None"),
           "``dtype`` is the type that a call names for the result.")
       .def_prop_ro(
           "value", [](const value_reduction& how) { return dtype_object(how.value); },

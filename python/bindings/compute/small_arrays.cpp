@@ -12,6 +12,7 @@
 #include "compute/small_arrays.hpp"
 #include "memory/memory.hpp"
 #include "support/containers.hpp"
+#include "support/signature.hpp"
 
 namespace usmx::python {
 namespace {
@@ -173,8 +174,8 @@ bool small_put(nb::handle self, nb::handle key, nb::handle value) {
 }
 
 void bind_small_arrays(nb::module_& m) {
-  m.def(
-      "_small_take",
+  def(
+      m, "_small_take(x: object, indices: object?, axis: object?) -> ndarray | None"_sig,
       [](nb::handle x, nb::handle indices, nb::handle axis) {
         return along(
             x, axis,
@@ -184,11 +185,9 @@ void bind_small_arrays(nb::module_& m) {
             },
             true);
       },
-      nb::arg("x"), nb::arg("indices").none(), nb::arg("axis").none(),
-      nb::sig("def _small_take(x: object, indices: object, axis: object) -> ndarray | None"),
       "See `usmx.take`.");
-  m.def(
-      "_small_repeat",
+  def(
+      m, "_small_repeat(x: object, times: object?, axis: object?) -> ndarray | None"_sig,
       [](nb::handle x, nb::handle times, nb::handle axis) {
         if (!PyLong_CheckExact(times.ptr())) return nb::object(nb::none());
         int overflow = 0;
@@ -198,46 +197,36 @@ void bind_small_arrays(nb::module_& m) {
           return detail::repeat_small(a, count, at);
         });
       },
-      nb::arg("x"), nb::arg("times").none(), nb::arg("axis").none(),
-      nb::sig("def _small_repeat(x: object, times: object, axis: object) -> ndarray | None"),
       "See `usmx.repeat`.");
-  m.def(
-      "_small_place",
+  def(
+      m, "_small_place(x: object, largest: bool) -> ndarray | None"_sig,
       [](nb::handle x, bool largest) {
         const std::optional<array> a = small_array_of(x);
         return a ? wrapped(detail::place_small(*a, largest)) : nb::none();
       },
-      nb::arg("x"), nb::arg("largest"),
-      nb::sig("def _small_place(x: object, largest: bool) -> ndarray | None"),
       "See `usmx.argmax` and `usmx.argmin`.");
-  m.def(
-      "_small_count",
+  def(
+      m, "_small_count(x: object?) -> ndarray | None"_sig,
       [](nb::handle x) {
         const std::optional<array> a = small_array_of(x);
         return a ? wrapped(detail::count_small(*a)) : nb::none();
       },
-      nb::arg("x").none(), nb::sig("def _small_count(x: object) -> ndarray | None"),
       "See `usmx.count_nonzero`.");
-  m.def(
-      "_small_variance",
+  def(
+      m, "_small_variance(x: object, correction: float) -> ndarray | None"_sig,
       [](nb::handle x, double correction) {
         const std::optional<array> a = small_array_of(x);
         return a ? wrapped(detail::variance_small(*a, correction)) : nb::none();
       },
-      nb::arg("x"), nb::arg("correction"),
-      nb::sig("def _small_variance(x: object, correction: float) -> ndarray | None"),
       "See `usmx.var`.");
-  m.def("_small_nonzero", nonzero, nb::arg("x").none(),
-        nb::sig("def _small_nonzero(x: object) -> tuple[ndarray, ...] | None"),
-        "See `usmx.nonzero`.");
-  m.def("_small_unique", unique, nb::arg("x").none(), nb::arg("equal_nan"), nb::arg("index"),
-        nb::arg("inverse"), nb::arg("counts"),
-        nb::sig("def _small_unique(x: object, equal_nan: bool, index: bool, inverse: bool, counts: "
-                "bool) -> tuple[ndarray, ndarray | None, ndarray | None, ndarray | None] | None"),
-        "See `usmx.unique`: values, indices, inverse indices in one dimension, counts.");
-  m.def("_small_join", join, nb::arg("arrays").none(), nb::arg("axis").none(), nb::arg("is_new"),
-        nb::sig("def _small_join(arrays: object, axis: object, is_new: bool) -> ndarray | None"),
-        "See `usmx.concat` and, for a new axis, `usmx.stack`.");
+  def(m, "_small_nonzero(x: object?) -> tuple[ndarray, ...] | None"_sig, nonzero,
+      "See `usmx.nonzero`.");
+  def(m,
+      "_small_unique(x: object?, equal_nan: bool, index: bool, inverse: bool, "
+      "counts: bool) -> tuple[ndarray, ndarray | None, ndarray | None, ndarray | None] | None"_sig,
+      unique, "See `usmx.unique`: values, indices, inverse indices in one dimension, counts.");
+  def(m, "_small_join(arrays: object?, axis: object?, is_new: bool) -> ndarray | None"_sig, join,
+      "See `usmx.concat` and, for a new axis, `usmx.stack`.");
 }
 
 }  // namespace usmx::python

@@ -10,6 +10,7 @@
 #include "protocols/protocols.hpp"
 #include "support/pickling.hpp"
 #include "support/self.hpp"
+#include "support/signature.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
 #include "usmx/elementwise.hpp"
@@ -145,7 +146,10 @@ array([1., 3., 5.], dtype=float32)
 )",
                                    nb::type_slots(elementwise_slots));
   c.def(
-       "__init__",
+       "__init__(self, in_params: str, out_params: str, operation: str, "
+       "name: str = 'kernel', *, preamble: str = '', options: Sequence[str] = (), "
+       "loop_prep: str = '', after_loop: str = '', contract: bool = False, "
+       "driver_math: bool = False) -> None"_sig,
        [](nb::pointer_and_handle<elementwise_kernel> self, nb::handle in_params,
           nb::handle out_params, nb::handle operation, nb::handle name, nb::handle preamble,
           nb::handle options, nb::handle loop_prep, nb::handle after_loop, bool contract,
@@ -155,15 +159,7 @@ array([1., 3., 5.], dtype=float32)
                     elementwise_text{to_text(preamble, "preamble"), to_text(loop_prep, "loop_prep"),
                                      to_text(after_loop, "after_loop"),
                                      to_options(options, contract, driver_math)});
-       },
-       nb::arg("in_params"), nb::arg("out_params"), nb::arg("operation"),
-       nb::arg("name") = "kernel", nb::kw_only(), nb::arg("preamble") = "",
-       nb::arg("options") = nb::tuple(), nb::arg("loop_prep") = "", nb::arg("after_loop") = "",
-       nb::arg("contract") = false, nb::arg("driver_math") = false,
-       nb::sig(
-           "def __init__(self, in_params: str, out_params: str, operation: str, name: str = "
-           "'kernel', *, preamble: str = '', options: Sequence[str] = (), loop_prep: str = "
-           "'', after_loop: str = '', contract: bool = False, driver_math: bool = False) -> None"))
+       })
       .def_prop_ro(
           "operation", [](const elementwise_kernel& k) { return k.operation(); },
           "The C++ statements.")

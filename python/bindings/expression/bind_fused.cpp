@@ -11,6 +11,7 @@
 #include "kernel/kernel_arguments.hpp"
 #include "support/bindings.hpp"
 #include "support/self.hpp"
+#include "support/signature.hpp"
 #include "support/slot_errors.hpp"
 
 namespace usmx::python {
@@ -105,34 +106,30 @@ void bind_fused(nb::module_& m) {
                          nb::type_slots(slots))
       .def(nb::init<>())
       .def(
-          "_begin",
+          "_begin(self, captured: _Captured | None) -> None"_sig,
           [](fused_call& self, nb::object captured) {
             std::unordered_map<std::string, nb::object> ended;
             std::swap(self.known, ended);
             std::swap(self.captured, captured);
           },
-          nb::arg("captured").none(), "What is remembered from now on was made of these values.",
-          nb::sig("def _begin(self, captured: _Captured | None) -> None"))
+          "What is remembered from now on was made of these values.")
       .def(
-          "_remember",
+          "_remember(self, args: tuple[Any, ...], kernel: object) -> None"_sig,
           [](fused_call& self, const nb::tuple& args, nb::object kernel) {
             std::string key;
             // The one before ends with `kernel`, when the table is whole again.
             if (add_types(key, args.ptr())) std::swap(self.known[key], kernel);
           },
-          nb::arg("args"), nb::arg("kernel"),
-          "Calls with arguments of these types go to `kernel` from now on, as they are.",
-          nb::sig("def _remember(self, args: tuple[Any, ...], kernel: object) -> None"));
+          "Calls with arguments of these types go to `kernel` from now on, as they are.");
 
-  m.def(
-      "_no_memory_text",
+  def(
+      m, "_no_memory_text(obj: object | None, or_else: str = '') -> str"_sig,
       [](nb::handle obj, const char* or_else) {
         return no_memory_text(obj, default_queue().get_device(), or_else);
       },
-      nb::arg("obj").none(), nb::arg("or_else") = "",
       "What is wrong with an argument that has no memory which kernels use, and what helps.");
-  m.def(
-      "_shared_elements",
+  def(
+      m, "_shared_elements(first: object, second: object) -> str"_sig,
       [](nb::handle first, nb::handle second) -> const char* {
         borrowed_arrays borrowed;
         const auto a = to_memory(first, borrowed), b = to_memory(second, borrowed);
@@ -141,7 +138,6 @@ void bind_fused(nb::module_& m) {
         if (detail::is_same(x, y)) return "all";
         return detail::overlap(x, y) ? "some" : "none";
       },
-      nb::arg("first"), nb::arg("second"),
       "Whether two arguments are the \"all\" same elements, \"some\" may be, or \"none\" are.");
 }
 

@@ -8,6 +8,7 @@
 #include "expression/expression_arguments.hpp"
 #include "support/pickling.hpp"
 #include "support/self.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 #include "usmx/reduction.hpp"
 #include "usmx/scan.hpp"
@@ -163,7 +164,10 @@ out : array or tuple of arrays, optional
       call_inputs, call_order, call_errors);
   nb::class_<reduction_kernel> c(m, "ReductionKernel", about.c_str());
   c.def(
-       "__init__",
+       "__init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, "
+       "post_map_expr: str, identity: str | complex | None = None, name: str = 'kernel', *, "
+       "reduce_type: str | None = None, preamble: str = '', options: Sequence[str] = (), "
+       "contract: bool = False, driver_math: bool = False) -> None"_sig,
        [](nb::pointer_and_handle<reduction_kernel> self, nb::handle in_params,
           nb::handle out_params, nb::handle map_expr, nb::handle reduce_expr,
           nb::handle post_map_expr, nb::handle identity, nb::handle name, nb::handle reduce_type,
@@ -175,30 +179,18 @@ out : array or tuple of arrays, optional
          if (!reduce_type.is_none()) text.reduce_type = to_text(reduce_type, "reduce_type");
          initialise(self, to_text(in_params, "in_params"), to_text(out_params, "out_params"),
                     std::move(text), to_text(name, "name"));
-       },
-       nb::arg("in_params"), nb::arg("out_params"), nb::arg("map_expr"), nb::arg("reduce_expr"),
-       nb::arg("post_map_expr"), nb::arg("identity") = nb::none(), nb::arg("name") = "kernel",
-       nb::kw_only(), nb::arg("reduce_type") = nb::none(), nb::arg("preamble") = "",
-       nb::arg("options") = nb::tuple(), nb::arg("contract") = false,
-       nb::arg("driver_math") = false,
-       nb::sig("def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: "
-               "str, post_map_expr: str, identity: str | complex | None = None, name: str = "
-               "'kernel', *, reduce_type: str | None = None, preamble: str = '', options: "
-               "Sequence[str] = (), contract: bool = False, driver_math: bool = False) -> None"))
+       })
       .def(
-          "__call__",
+          "__call__(self, *args: ArrayOrNumber, "
+          "axis: SupportsIndex | Sequence[SupportsIndex] | None = None, "
+          "keepdims: bool = False, out: OutputLike = None, queue: QueueLike = None, "
+          "depends_on: EventsLike = None) -> ndarray | Any"_sig,
           [](const reduction_kernel& k, nb::args args, nb::handle axis, bool keepdims,
              nb::handle out, nb::handle queue, nb::handle depends_on) {
             const reduction_axes axes = to_axes(axis, keepdims);
             return expression_call(k, args.ptr(), out.ptr(), queue, depends_on).run(k, axes);
           },
-          nb::arg("args"), nb::kw_only(), nb::arg("axis") = nb::none(), nb::arg("keepdims") = false,
-          nb::arg("out") = nb::none(), nb::arg("queue") = nb::none(),
-          nb::arg("depends_on") = nb::none(), about_call.c_str(),
-          nb::sig(
-              "def __call__(self, *args: ArrayOrNumber, axis: SupportsIndex | "
-              "Sequence[SupportsIndex] | None = None, keepdims: bool = False, out: OutputLike = "
-              "None, queue: QueueLike = None, depends_on: EventsLike = None) -> ndarray | Any"))
+          about_call.c_str())
       .def_prop_ro(
           "reduce_expr", [](const reduction_kernel& k) { return k.text().reduce; },
           "How two numbers are joined.")
@@ -272,7 +264,11 @@ out : array or tuple of arrays, optional
                      call_inputs, call_order, call_errors);
   nb::class_<scan_kernel> c(m, "ScanKernel", about.c_str());
   c.def(
-       "__init__",
+       "__init__(self, in_params: str, out_params: str, map_expr: str, scan_expr: str, "
+       "post_map_expr: str | None = None, identity: str | complex | None = None, "
+       "name: str = 'kernel', *, exclusive: bool = False, scan_type: str | None = None, "
+       "preamble: str = '', options: Sequence[str] = (), contract: bool = False, "
+       "driver_math: bool = False) -> None"_sig,
        [](nb::pointer_and_handle<scan_kernel> self, nb::handle in_params, nb::handle out_params,
           nb::handle map_expr, nb::handle scan_expr, nb::handle post_map_expr, nb::handle identity,
           nb::handle name, bool exclusive, nb::handle scan_type, nb::handle preamble,
@@ -285,31 +281,18 @@ out : array or tuple of arrays, optional
          if (!scan_type.is_none()) text.scan_type = to_text(scan_type, "scan_type");
          initialise(self, to_text(in_params, "in_params"), to_text(out_params, "out_params"),
                     std::move(text), to_text(name, "name"));
-       },
-       nb::arg("in_params"), nb::arg("out_params"), nb::arg("map_expr"), nb::arg("scan_expr"),
-       nb::arg("post_map_expr") = nb::none(), nb::arg("identity") = nb::none(),
-       nb::arg("name") = "kernel", nb::kw_only(), nb::arg("exclusive") = false,
-       nb::arg("scan_type") = nb::none(), nb::arg("preamble") = "",
-       nb::arg("options") = nb::tuple(), nb::arg("contract") = false,
-       nb::arg("driver_math") = false,
-       nb::sig("def __init__(self, in_params: str, out_params: str, map_expr: str, scan_expr: "
-               "str, post_map_expr: str | None = None, identity: str | complex | None = None, "
-               "name: str = 'kernel', *, exclusive: bool = False, scan_type: str | None = None, "
-               "preamble: str = '', options: Sequence[str] = (), contract: bool = False, "
-               "driver_math: bool = False) -> None"))
+       })
       .def(
-          "__call__",
+          "__call__(self, *args: ArrayOrNumber, axis: SupportsIndex | None = None, "
+          "out: OutputLike = None, queue: QueueLike = None, "
+          "depends_on: EventsLike = None) -> ndarray | Any"_sig,
           [](const scan_kernel& k, nb::args args, nb::handle axis, nb::handle out, nb::handle queue,
              nb::handle depends_on) {
             std::optional<int> along;
             if (!axis.is_none()) along = axis_argument(axis);
             return expression_call(k, args.ptr(), out.ptr(), queue, depends_on).run(k, along);
           },
-          nb::arg("args"), nb::kw_only(), nb::arg("axis") = nb::none(), nb::arg("out") = nb::none(),
-          nb::arg("queue") = nb::none(), nb::arg("depends_on") = nb::none(), about_call.c_str(),
-          nb::sig("def __call__(self, *args: ArrayOrNumber, axis: SupportsIndex | None = None, "
-                  "out: OutputLike = None, queue: QueueLike = None, depends_on: EventsLike = "
-                  "None) -> ndarray | Any"))
+          about_call.c_str())
       .def_prop_ro(
           "scan_expr", [](const scan_kernel& k) { return k.text().scan; },
           "How what came before and the next are joined.")

@@ -23,6 +23,7 @@
 #include "support/error_text.hpp"
 #include "support/pickling.hpp"
 #include "support/self.hpp"
+#include "support/signature.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
@@ -271,8 +272,11 @@ void bind_kernel(nb::module_& m) {
         refuse_keywords(keywords, self.k.name());
         return launch(self, args, queue, depends_on);
       },
+      // It takes other names too, to say itself what they are: no signature says that.
       nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
       nb::arg("depends_on") = nb::none(), nb::arg("keywords"),
+      nb::sig("def __call__(self, *args: KernelArgument, queue: QueueLike = None, "
+              "depends_on: EventsLike = None) -> Event"),
       R"(Submits the kernel and returns its Event: without waiting, unless memory of the host is
 among the arguments.
 
@@ -304,9 +308,7 @@ ValueError
 KeyError
     The source has no kernel of that name.
 BuildError
-    The source does not compile.)",
-      nb::sig("def __call__(self, *args: KernelArgument, queue: QueueLike = None, "
-              "depends_on: EventsLike = None) -> Event"));
+    The source does not compile.)");
   slots_of(bound).tp_call = call_launch;
 
   nb::class_<raw_kernel> of_text(m, "RawKernel",
@@ -340,17 +342,14 @@ Examples
 )");
   of_text
       .def(
-          "__init__",
+          "__init__(self, source: str, name: str, options: Sequence[str] = (), *, "
+          "contract: bool = False, driver_math: bool = False) -> None"_sig,
           [](nb::pointer_and_handle<raw_kernel> self, const nb::str& source, const nb::str& name,
              nb::handle options, bool contract, bool driver_math) {
             auto text = std::make_shared<raw_module>(to_text(source, "source"),
                                                      to_options(options, contract, driver_math));
             initialise(self, std::move(text), to_text(name, "name"));
-          },
-          nb::arg("source"), nb::arg("name"), nb::arg("options") = nb::tuple(), nb::kw_only(),
-          nb::arg("contract") = false, nb::arg("driver_math") = false,
-          nb::sig("def __init__(self, source: str, name: str, options: Sequence[str] = (), *, "
-                  "contract: bool = False, driver_math: bool = False) -> None"))
+          })
       .def_prop_ro("name", &raw_kernel::name, "Name of the kernel in its source.")
       .def_prop_ro(
           "source", [](const raw_kernel& k) { return k.from().source(); }, "The C++ text.")
@@ -358,11 +357,10 @@ Examples
           "options", [](const raw_kernel& k) { return nb::tuple(nb::cast(k.from().options())); },
           "Options for the compiler.", nb::sig("def options(self) -> tuple[str, ...]"))
       .def(
-          "compile",
+          "compile(self, queue: QueueLike = None) -> None"_sig,
           [](const raw_kernel& k, nb::handle queue) {
             static_cast<void>(compiled_on(k, to_queue(queue)));
           },
-          nb::arg("queue") = nb::none(),
           "Compile now instead of at the first launch.\n\n"
           "Parameters\n----------\n"
           "queue : Queue, optional\n    For its device, in any form that names a queue; the "
@@ -370,10 +368,10 @@ Examples
           "queue by default.\n\n"
           "Raises\n------\n"
           "BuildError\n    The source does not compile.\n"
-          "KeyError\n    The source has no kernel of that name.",
-          nb::sig("def compile(self, queue: QueueLike = None) -> None"))
+          "KeyError\n    The source has no kernel of that name.")
       .def(
-          "limits",
+          "limits(self, queue: QueueLike = None, "
+          "local: LocalMemory | Sequence[LocalMemory] = ()) -> KernelLimits"_sig,
           [](const raw_kernel& k, nb::handle queue, nb::handle local) {
             const auto where = to_queue(queue);
             const auto sizes = to_local_memories(local);
@@ -381,7 +379,6 @@ Examples
             const gil_released release;
             return (sizes.empty() ? found : found.with_local(sizes)).limits();
           },
-          nb::arg("queue") = nb::none(), nb::arg("local") = nb::tuple(),
           "Private memory, and limits of work-groups and sub-groups, on a device.\n\n"
           "Compiles the kernel if that did not happen yet.\n\n"
           "Parameters\n----------\n"
@@ -391,27 +388,22 @@ Examples
           "``usmx::local_view`` among the parameters of the kernel.\n\n"
           "Returns\n-------\nKernelLimits\n\n"
           "Raises\n------\n"
-          "BuildError\n    The source does not compile.",
-          nb::sig("def limits(self, queue: QueueLike = None, local: LocalMemory | "
-                  "Sequence[LocalMemory] = ()) -> KernelLimits"))
+          "BuildError\n    The source does not compile.")
       .def(
-          "__getitem__",
+          "__getitem__(self, range: LaunchRange) -> _Launch"_sig,
           [](const raw_kernel& k, nb::handle range) {
             return bound_launch{k, to_launch_range(range, k.rank())};
           },
-          nb::arg("range"),
           "Binds a range: [global] or [global, local], each an int or a tuple of up to three.\n\n"
           "Two ints are a global and a local range if the source declares USMX_KERNEL(1), a range\n"
-          "of two dimensions otherwise; [n, (m,)] and [(n, m), None] say it themselves.",
-          nb::sig("def __getitem__(self, range: LaunchRange) -> _Launch"))
+          "of two dimensions otherwise; [n, (m,)] and [(n, m), None] say it themselves.")
       .def(
-          "__call__",
+          "__call__(self, *args: Never, **keywords: Never) -> Event"_sig,
           [](const raw_kernel& k, const nb::args&, const nb::kwargs&) -> nb::object {
             const std::string& name = k.name();
             throw type_error("kernel '{}' is launched over a range: {}[global_range](...)", name,
                              name);
           },
-          nb::sig("def __call__(self, *args: Never, **keywords: Never) -> Event"),
           "Raises TypeError: a range is missing.")
       .def("__repr__", [](const raw_kernel& k) { return "<usmx.RawKernel '" + k.name() + "'>"; });
   bind_pickling(of_text, [](const raw_kernel& k, nb::list& args, nb::dict&) {
@@ -454,36 +446,31 @@ Examples
   });
   module
       .def(
-          "__init__",
+          "__init__(self, source: str, options: Sequence[str] = (), *, "
+          "contract: bool = False, driver_math: bool = False) -> None"_sig,
           [](nb::pointer_and_handle<raw_module> self, const nb::str& source, nb::handle options,
              bool contract, bool driver_math) {
             initialise(self, to_text(source, "source"), to_options(options, contract, driver_math));
-          },
-          nb::arg("source"), nb::arg("options") = nb::tuple(), nb::kw_only(),
-          nb::arg("contract") = false, nb::arg("driver_math") = false,
-          nb::sig("def __init__(self, source: str, options: Sequence[str] = (), *, contract: bool "
-                  "= False, driver_math: bool = False) -> None"))
+          })
       .def(
-          "get_function",
+          "get_function(self, name: str) -> RawKernel"_sig,
           [](const raw_module& self, const nb::str& name) {
             return raw_kernel(std::make_shared<raw_module>(self), to_text(name, "name"));
           },
-          nb::arg("name"),
           "A kernel of the source.\n\n"
           "Parameters\n----------\n"
           "name : str\n    It is looked up at the first launch; of a template with its "
           "arguments, ``\"scale<float>\"``.\n\n"
           "Returns\n-------\nRawKernel")
       .def(
-          "names", &names_of, nb::arg("queue") = nb::none(),
+          "names(self, queue: QueueLike = None) -> tuple[str, ...]"_sig, &names_of,
           "Compile for a device, and give the names of all kernels.\n\n"
           "Parameters\n----------\n"
           "queue : Queue, optional\n    Of the device, in any form that names a queue; the default "
           "queue by default.\n\n"
           "Returns\n-------\ntuple of str\n\n"
           "Raises\n------\n"
-          "BuildError\n    The source does not compile.",
-          nb::sig("def names(self, queue: QueueLike = None) -> tuple[str, ...]"))
+          "BuildError\n    The source does not compile.")
       .def_prop_ro("source", &raw_module::source, "The C++ text.")
       .def_prop_ro(
           "options", [](const raw_module& s) { return nb::tuple(nb::cast(s.options())); },

@@ -9,6 +9,7 @@
 #include "support/bindings.hpp"
 #include "support/containers.hpp"
 #include "support/examples.hpp"
+#include "support/signature.hpp"
 #include "usmx/kernel.hpp"
 #include "usmx/program_cache.hpp"
 #include "usmx/runtime.hpp"
@@ -44,16 +45,15 @@ void bind_program_cache(nb::module_& m) {
   nb::class_<program_store> store(m, "_ProgramStore",
                                   "Compiled programs, and the C++ of Python kernels: in memory, on "
                                   "disk, in packages.");
-  store.def_static(
-      "counts",
+  store.def(
+      "counts() -> tuple[int, int, int]"_sig,
       [] {
         const auto counts = program::counts();
         return nb::make_tuple(counts.compiled, counts.found, counts.loaded);
       },
-      "How many programs were compiled in this process, found in memory and read from disk.",
-      nb::sig("def counts() -> tuple[int, int, int]"));
-  store.def_static(
-      "settings",
+      "How many programs were compiled in this process, found in memory and read from disk.");
+  store.def(
+      "settings() -> dict[str, Any]"_sig,
       [] {
         const auto settings = program_cache_settings::from_environment();
         nb::dict about = new_dict();
@@ -64,10 +64,9 @@ void bind_program_cache(nb::module_& m) {
         return about;
       },
       "Where compiled programs are kept: enabled, folder, most (bytes), why the folder is not "
-      "used.",
-      nb::sig("def settings() -> dict[str, Any]"));
-  store.def_static(
-      "programs",
+      "used.");
+  store.def(
+      "programs() -> list[dict[str, Any]]"_sig,
       [] {
         nb::list all = new_list();
         for (const auto& p : cached_programs()) {
@@ -83,10 +82,9 @@ void bind_program_cache(nb::module_& m) {
         }
         return all;
       },
-      "The compiled programs on disk, what was used last first; times in seconds since 1970.",
-      nb::sig("def programs() -> list[dict[str, Any]]"));
-  store.def_static(
-      "texts",
+      "The compiled programs on disk, what was used last first; times in seconds since 1970.");
+  store.def(
+      "texts() -> dict[str, int]"_sig,
       [] {
         const auto texts = count_cached_texts();
         nb::dict about = new_dict();
@@ -94,10 +92,9 @@ void bind_program_cache(nb::module_& m) {
         about["bytes"] = texts.bytes;
         return about;
       },
-      "The C++ of Python kernels on disk: count of files, bytes.",
-      nb::sig("def texts() -> dict[str, int]"));
-  store.def_static(
-      "load_texts",
+      "The C++ of Python kernels on disk: count of files, bytes.");
+  store.def(
+      "load_texts(key: bytes, portable: bytes = b\"\") -> list[bytes] | None"_sig,
       [](nb::bytes key, nb::bytes portable) -> nb::object {
         std::optional<std::vector<std::string>> texts;
         {
@@ -111,29 +108,23 @@ void bind_program_cache(nb::module_& m) {
         for (const auto& text : *texts) all.append(nb::bytes(text.data(), text.size()));
         return all;
       },
-      nb::sig("def load_texts(key: bytes, portable: bytes = b\"\") -> list[bytes] | None"),
-      nb::arg("key"), nb::arg("portable") = nb::bytes("", 0),
       "What store_texts kept under exactly this key, or a package under the portable one; or "
       "None.");
-  store.def_static(
-      "store_texts_for_package",
+  store.def(
+      "store_texts_for_package(folder: str, portable: bytes, texts: Sequence[bytes]) -> bool"_sig,
       [](nb::handle folder, nb::bytes portable, nb::handle texts) {
         const auto all = to_texts(texts);
         return detail::store_texts_for_package(nb::cast<std::filesystem::path>(folder),
                                                std::string_view(portable.c_str(), portable.size()),
                                                all);
       },
-      nb::arg("folder"), nb::arg("portable"), nb::arg("texts"),
-      nb::sig("def store_texts_for_package(folder: str, portable: bytes, "
-              "texts: Sequence[bytes]) -> bool"),
       "Writes bytes into the folder of a package; whether that succeeded.");
-  store.def_static(
-      "add_installed",
+  store.def(
+      "add_installed(folder: str) -> None"_sig,
       [](nb::handle folder) { add_installed_programs(nb::cast<std::filesystem::path>(folder)); },
-      nb::arg("folder"), nb::sig("def add_installed(folder: str) -> None"),
       "From now on compiled programs are looked for in this folder too.");
-  store.def_static(
-      "installed",
+  store.def(
+      "installed() -> list[dict[str, Any]]"_sig,
       [] {
         nb::list all = new_list();
         for (const auto& of : installed_program_folders()) {
@@ -146,47 +137,41 @@ void bind_program_cache(nb::module_& m) {
         }
         return all;
       },
-      nb::sig("def installed() -> list[dict[str, Any]]"),
       "The folders of packages that hold compiled programs.");
-  store.def_static(
-      "record", [](nb::handle folder) { record_programs(nb::cast<std::filesystem::path>(folder)); },
-      nb::arg("folder"), nb::sig("def record(folder: str) -> None"),
+  store.def(
+      "record(folder: str) -> None"_sig,
+      [](nb::handle folder) { record_programs(nb::cast<std::filesystem::path>(folder)); },
       "From now on objects of compiled programs are written into this folder.");
-  store.def_static(
-      "link_for_package",
+  store.def(
+      "link_for_package(objects: str, package: str) -> int"_sig,
       [](nb::handle objects, nb::handle package) {
         const auto from = nb::cast<std::filesystem::path>(objects);
         const auto to = nb::cast<std::filesystem::path>(package);
         const gil_released release;
         return link_for_package(default_queue(), from, to);
       },
-      nb::arg("objects"), nb::arg("package"),
-      nb::sig("def link_for_package(objects: str, package: str) -> int"),
       "Makes programs of objects for the kind of processor that CL_CONFIG_CPU_TARGET_ARCH names, "
       "in "
       "the folder of a package; how many.");
-  store.def_static(
-      "processor_kinds",
+  store.def(
+      "processor_kinds() -> list[str]"_sig,
       [] {
         nb::list all = new_list();
         for (const auto kind : processor_kinds()) all.append(nb::cast(std::string(kind)));
         return all;
       },
-      nb::sig("def processor_kinds() -> list[str]"),
       "The kinds of processors that packages hold programs for, the newest first.");
-  store.def_static(
-      "store_texts",
+  store.def(
+      "store_texts(key: bytes, texts: Sequence[bytes]) -> None"_sig,
       [](nb::bytes key, nb::handle texts) {
         const auto all = to_texts(texts);
         const std::string_view wanted(key.c_str(), key.size());
         const gil_released release;
         detail::store_texts(wanted, all);
       },
-      nb::arg("key"), nb::arg("texts"),
-      nb::sig("def store_texts(key: bytes, texts: Sequence[bytes]) -> None"),
       "Keeps bytes on disk for other processes. What cannot be kept is made again.");
-  m.def(
-      "program_memory",
+  def(
+      m, "program_memory() -> dict[str, int]"_sig,
       [] {
         const auto use = program::memory();
         nb::dict about = new_dict();
@@ -195,7 +180,6 @@ void bind_program_cache(nb::module_& m) {
         about["limit"] = use.limit;
         return about;
       },
-      nb::sig("def program_memory() -> dict[str, int]"),
       with_example("program_memory",
                    "The compiled programs in the memory of this process.\n\n"
                    "Returns\n-------\ndict\n"
@@ -203,13 +187,12 @@ void bind_program_cache(nb::module_& m) {
                    "the sizes of "
                    "their binaries; ``limit``: bytes.")
           .c_str());
-  m.def(
-      "set_program_memory",
+  def(
+      m, "set_program_memory(limit: int) -> int"_sig,
       [](std::size_t limit) {
         const gil_released release;
         return program::set_memory_limit(limit);
       },
-      nb::arg("limit"), nb::sig("def set_program_memory(limit: int) -> int"),
       with_example(
           "set_program_memory",
           "Limit the memory of compiled programs.\n\n"

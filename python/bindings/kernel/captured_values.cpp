@@ -12,6 +12,7 @@
 #include "support/attributes.hpp"
 #include "support/containers.hpp"
 #include "support/self.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -276,14 +277,12 @@ bool still_holds(nb::handle captured) {
 void bind_captured_values(nb::module_& m) {
   nb::class_<captured_values>(m, "_Captured", "What a function read when a program was made of it.",
                               nb::type_slots(slots))
-      .def(
-          "__init__",
-          [](nb::pointer_and_handle<captured_values> self, const nb::list& rows) {
-            std::vector<captured_values::row> all;
-            for (const nb::handle given : rows) all.push_back(read_row(given));
-            initialise(self, std::move(all));
-          },
-          nb::arg("rows"), nb::sig("def __init__(self, rows: list[Any]) -> None"))
+      .def("__init__(self, rows: list[Any]) -> None"_sig,
+           [](nb::pointer_and_handle<captured_values> self, const nb::list& rows) {
+             std::vector<captured_values::row> all;
+             for (const nb::handle given : rows) all.push_back(read_row(given));
+             initialise(self, std::move(all));
+           })
       .def(
           "holds", [](nb::handle self) { return self_of<captured_values>(self).hold(); },
           "Whether each place still holds what it held.");

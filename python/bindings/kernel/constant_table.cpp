@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/format.hpp"
+#include "support/signature.hpp"
 #include "usmx/copy.hpp"
 
 namespace usmx::python {
@@ -84,7 +85,7 @@ void bind_constant_table(nb::module_& m) {
   nb::class_<table_handle>(m, "_ConstantTable", "Where kernels have the values of a table from.")
       .def(nb::init<>())
       .def(
-          "update",
+          "update(self, values: ArrayLike) -> None"_sig,
           [](const table_handle& self, nb::handle values) {
             const auto buffer = host_buffer::borrow(values);
             if (!buffer) throw nb::type_error("values: expected an array of the host");
@@ -92,8 +93,7 @@ void bind_constant_table(nb::module_& m) {
             const gil_released release;
             table->update(buffer->elements());
           },
-          nb::arg("values"), "Replace them for all launches that follow.",
-          nb::sig("def update(self, values: ArrayLike) -> None"))
+          "Replace them for all launches that follow.")
       .def_prop_ro(
           "is_updated", [](const table_handle& self) { return self.table->is_updated(); },
           "Whether kernels are given the values, and not made for them.");

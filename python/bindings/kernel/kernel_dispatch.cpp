@@ -14,6 +14,7 @@
 #include "support/containers.hpp"
 #include "support/error_text.hpp"
 #include "support/self.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 #include "usmx/detail/built_kernels.hpp"
 #include "usmx/detail/whole_groups.hpp"
@@ -565,13 +566,14 @@ void bind_kernel_dispatch(nb::module_& m) {
             return self_of<dispatcher>(self.kernel)
                 .launch(self.kernel, self.read, args, queue, depends_on);
           },
+          // It takes other names too, to say itself what they are: no signature says that.
           nb::arg("args"), nb::kw_only(), nb::arg("queue") = nb::none(),
           nb::arg("depends_on") = nb::none(), nb::arg("keywords"),
+          nb::sig("def __call__(self, *args: KernelArgument, queue: QueueLike = None, "
+                  "depends_on: EventsLike = None) -> Event"),
           "Submits the kernel and returns its Event: without waiting, unless memory of the host "
           "is\n"
-          "among the arguments.",
-          nb::sig("def __call__(self, *args: KernelArgument, queue: QueueLike = None, depends_on: "
-                  "EventsLike = None) -> Event"));
+          "among the arguments.");
 
   // Attributes and weak references are what classes of Python that derive from it have.
   nb::class_<dispatcher> launches(m, "_KernelDispatcher",
@@ -580,7 +582,7 @@ void bind_kernel_dispatch(nb::module_& m) {
   refuse_iteration(launches);
   launches.def(nb::init<>())
       .def(
-          "__getitem__",
+          "__getitem__(self, range: LaunchRange) -> _BoundKernel"_sig,
           [](nb::handle self, nb::handle range) -> nb::object {
             static_cast<void>(self_of<dispatcher>(self));
             if (ask_for_simulation || self_of<dispatcher>(self).always_ask) {
@@ -594,51 +596,43 @@ void bind_kernel_dispatch(nb::module_& m) {
                                  : 0;
             return nb::cast(bound_kernel{nb::borrow(self), to_launch_range(range, rank)});
           },
-          nb::arg("range"), "Binds a range: [global] or [global, local].",
-          nb::sig("def __getitem__(self, range: LaunchRange) -> _BoundKernel"))
+          "Binds a range: [global] or [global, local].")
       .def_rw("_always_ask", &dispatcher::always_ask)
       .def_prop_ro("_count", &dispatcher::count, "How many texts were made so far.")
-      .def_static(
-          "_lie_apart",
+      .def(
+          "_lie_apart(arguments: list[Any]) -> bool"_sig,
           [](const nb::list& arguments) {
             std::vector<memory_argument> memory;
             for (const nb::handle obj : arguments) memory.push_back({array_of(obj)});
             return lie_apart(memory);
           },
-          nb::arg("arguments"), nb::sig("def _lie_apart(arguments: list[Any]) -> bool"),
           "Whether there are several arrays, of which no two have a byte in common.")
-      .def_static(
-          "_fills_vectors", &fills_vectors, nb::arg("length"),
-          "Whether a row of so many items is in whole vectors of a processor, or most of it.")
-      .def_static(
-          "_refuse_keywords",
+      .def("_fills_vectors(length: int) -> bool"_sig, &fills_vectors,
+           "Whether a row of so many items is in whole vectors of a processor, or most of it.")
+      .def(
+          "_refuse_keywords(kernel: str, keywords: dict[str, Any]) -> None"_sig,
           [](nb::handle kernel, const nb::dict& keywords) {
             refuse_keywords(nb::borrow<nb::kwargs>(keywords), to_text(kernel, "kernel"));
           },
-          nb::arg("kernel"), nb::arg("keywords"), "The error of a launch with keywords.",
-          nb::sig("def _refuse_keywords(kernel: str, keywords: dict[str, Any]) -> None"))
-      .def_static(
-          "_ask_for_simulation", [](bool on) { ask_for_simulation = on; }, nb::arg("on"),
+          "The error of a launch with keywords.")
+      .def(
+          "_ask_for_simulation(on: bool) -> None"_sig, [](bool on) { ask_for_simulation = on; },
           "From now on ask each kernel at its launch whether it is simulated.");
   // The simulator's ranges are read here too, so that they mean the same.
   nb::class_<bracketed_range>(m, "_LaunchRange", "A global and a local range.")
-      .def_static("read", &to_launch_range, nb::arg("key"), nb::arg("rank"),
-                  "What stands in the brackets of a launch.")
+      .def("read(key: object, rank: int) -> _LaunchRange"_sig, &to_launch_range,
+           "What stands in the brackets of a launch.")
       .def_prop_ro("global_range",
                    [](const bracketed_range& r) { return to_tuple(r.range.global()); })
       .def_prop_ro("local_range",
                    [](const bracketed_range& r) { return to_tuple(r.range.local()); })
-      .def(
-          "check_shape",
-          [](const bracketed_range& r, nb::handle kernel, std::size_t argument,
-             const nb::tuple& shape) {
-            std::vector<std::int64_t> lengths;
-            for (const nb::handle n : shape) lengths.push_back(nb::cast<std::int64_t>(n));
-            check_pair(r, to_text(kernel, "kernel"), argument, lengths);
-          },
-          nb::arg("kernel"), nb::arg("argument"), nb::arg("shape"),
-          nb::sig(
-              "def check_shape(self, kernel: str, argument: int, shape: tuple[int, ...]) -> None"));
+      .def("check_shape(self, kernel: str, argument: int, shape: tuple[int, ...]) -> None"_sig,
+           [](const bracketed_range& r, nb::handle kernel, std::size_t argument,
+              const nb::tuple& shape) {
+             std::vector<std::int64_t> lengths;
+             for (const nb::handle n : shape) lengths.push_back(nb::cast<std::int64_t>(n));
+             check_pair(r, to_text(kernel, "kernel"), argument, lengths);
+           });
 }
 
 }  // namespace usmx::python

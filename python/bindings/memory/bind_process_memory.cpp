@@ -13,6 +13,7 @@
 #include "submission/process_order.hpp"
 #include "support/bindings.hpp"
 #include "support/gil.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -39,18 +40,17 @@ void bind_process_memory(nb::module_& m) {
   nb::class_<process_memory> c(m, "_ProcessMemory",
                                "Blocks of device memory that several processes have.");
   c.def(nb::init<>());
-  c.def_static(
-      "way",
+  c.def(
+      "way(device: Any) -> tuple[str, str]"_sig,
       [](nb::handle device) {
         const sycl::device of = to_device(device);
         std::string why;
         const detail::process_handles* const found = detail::process_handles_of(of, &why);
         return nb::make_tuple(found != nullptr ? found->name : "", why);
       },
-      nb::arg("device"), nb::sig("def way(device: Any) -> tuple[str, str]"),
       "What handles of device memory are called, or an empty string and why there are none.");
-  c.def_static(
-      "allocate",
+  c.def(
+      "allocate(queue: Any, token: str, nbytes: int, descriptor: int) -> ndarray"_sig,
       [](nb::handle queue, nb::handle token, std::size_t nbytes, int descriptor) {
         const sycl::queue on = to_queue(queue);
         const std::string name = to_text(token, "token");
@@ -61,11 +61,10 @@ void bind_process_memory(nb::module_& m) {
         }
         return wrap_array(std::move(made));
       },
-      nb::arg("queue"), nb::arg("token"), nb::arg("nbytes"), nb::arg("descriptor"),
-      nb::sig("def allocate(queue: Any, token: str, nbytes: int, descriptor: int) -> ndarray"),
       "Bytes that other processes can open; the descriptor is theirs.");
-  c.def_static(
-      "opened",
+  c.def(
+      "opened(queue: Any, token: str, nbytes: int, descriptor: int, "
+      "handle: bytes) -> ndarray | None"_sig,
       [](nb::handle queue, nb::handle token, std::size_t nbytes, int descriptor,
          const nb::bytes& handle) {
         const sycl::queue on = to_queue(queue);
@@ -77,20 +76,15 @@ void bind_process_memory(nb::module_& m) {
         }
         return wrap_or_none(opened);
       },
-      nb::arg("queue"), nb::arg("token"), nb::arg("nbytes"), nb::arg("descriptor"),
-      nb::arg("handle"),
-      nb::sig("def opened(queue: Any, token: str, nbytes: int, descriptor: int, "
-              "handle: bytes) -> ndarray | None"),
       "The bytes of another process, or None if it let go of them or ended.");
-  c.def_static(
-      "find",
+  c.def(
+      "find(token: str) -> ndarray | None"_sig,
       [](nb::handle token) {
         return wrap_or_none(detail::find_process_memory(to_text(token, "token")));
       },
-      nb::arg("token"), nb::sig("def find(token: str) -> ndarray | None"),
       "The bytes of that name that are in use here.");
-  c.def_static(
-      "fields",
+  c.def(
+      "fields(x: ndarray) -> tuple[str, int, int, int, bytes] | None"_sig,
       [](nb::handle x) -> nb::object {
         const array& a = value_of(x);
         const detail::process_owner* const block = detail::process_owner_of(a);
@@ -100,10 +94,9 @@ void bind_process_memory(nb::module_& m) {
                               static_cast<std::int64_t>(offset), block->place().descriptor,
                               to_python(block->handle()));
       },
-      nb::arg("x"), nb::sig("def fields(x: ndarray) -> tuple[str, int, int, int, bytes] | None"),
       "Name, length, offset, descriptor and handle of the memory, if processes can open it.");
-  c.def_static(
-      "point",
+  c.def(
+      "point(x: ndarray) -> bytes"_sig,
       [](nb::handle x) {
         const array a = value_of(x);
         detail::handle_bytes point;
@@ -113,16 +106,14 @@ void bind_process_memory(nb::module_& m) {
         }
         return to_python(point);
       },
-      nb::arg("x"), nb::sig("def point(x: ndarray) -> bytes"),
       "Where another process goes on behind all that was submitted on the memory.");
-  c.def_static(
-      "come_after",
+  c.def(
+      "come_after(x: ndarray, point: bytes) -> None"_sig,
       [](nb::handle x, const nb::bytes& point) {
         const array a = value_of(x);
         const gil_released release;
         detail::come_after_point(a, bytes_of(point));
       },
-      nb::arg("x"), nb::arg("point"), nb::sig("def come_after(x: ndarray, point: bytes) -> None"),
       "What is submitted from now on comes after a point of another process.");
 }
 

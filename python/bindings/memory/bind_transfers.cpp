@@ -14,6 +14,7 @@
 #include "runtime/runtime_bindings.hpp"
 #include "support/error_text.hpp"
 #include "support/examples.hpp"
+#include "support/signature.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/error.hpp"
 #include "usmx/trace.hpp"
@@ -634,57 +635,53 @@ const transfer_doc mem_advise_doc{"Tell the driver how memory will be used, and 
                                   "NotUSMError\n    `obj` has no USM.\n"
                                   "ValueError\n    A negative number."};
 
+template <signature_text Name, signature_text Arguments, signature_text Result>
+auto transfer_call() {
+  return made_signature<Name + "(" + Arguments +
+                        ", *, queue: QueueLike = None, depends_on: EventsLike? = ()) -> " +
+                        Result>();
+}
+
+/// Each of them twice: one that waits, and one that returns its Event.
+template <signature_text Name, signature_text Arguments, class Waiting, class Asynchronous>
+void define(nb::module_& m, Waiting waiting, Asynchronous asynchronous, const transfer_doc& doc) {
+  const std::string name(Name.view());
+  def(m, transfer_call<Name, Arguments, "None">(), waiting,
+      with_example(name, doc.waiting()).c_str());
+  def(m, transfer_call<Name + "_async", Arguments, "Event">(), asynchronous,
+      with_example(name + "_async", doc.asynchronous(name)).c_str());
+}
+
 }  // namespace
 
 void bind_transfers(nb::module_& m) {
-  const auto no_queue = nb::arg("queue").none() = nb::none();
-  const auto no_events = nb::arg("depends_on").none() = nb::tuple();
+  def(m,
+      "copy(dst: CopySide?, src: CopySide?, *, queue: QueueLike = None, "
+      "depends_on: EventsLike? = (), "
+      "progress: bool | Callable[[int, int], object]? = False) -> None"_sig,
+      copy, with_example("copy", copy_doc).c_str());
+  def(m,
+      "copy_async(dst: CopySide?, src: CopySide?, *, queue: QueueLike = None, "
+      "depends_on: EventsLike? = ()) -> Event"_sig,
+      copy_async, with_example("copy_async", copy_async_doc).c_str());
 
-  m.def("copy", copy, nb::arg("dst").none(), nb::arg("src").none(), nb::kw_only(), no_queue,
-        no_events, nb::arg("progress").none() = false, with_example("copy", copy_doc).c_str(),
-        nb::sig("def copy(dst: CopySide, src: CopySide, *, queue: QueueLike = None, depends_on: "
-                "EventsLike = (), progress: bool | Callable[[int, int], object] = False) -> None"));
-  m.def("copy_async", copy_async, nb::arg("dst").none(), nb::arg("src").none(), nb::kw_only(),
-        no_queue, no_events, with_example("copy_async", copy_async_doc).c_str(),
-        nb::sig("def copy_async(dst: CopySide, src: CopySide, *, queue: QueueLike = None, "
-                "depends_on: EventsLike = ()) -> Event"));
-
-  // Each of the others twice: one that waits, and one that returns its Event.
-  const auto define = [&](const std::string& name, const char* arguments, auto waiting,
-                          auto asynchronous, const transfer_doc& doc, auto... args) {
-    const auto signature = [&](const std::string& of, const char* result) {
-      return detail::format(
-          "def {}({}, *, queue: QueueLike = None, depends_on: EventsLike = ()) -> {}", of,
-          arguments, result);
-    };
-    m.def(name.c_str(), waiting, args..., nb::kw_only(), no_queue, no_events,
-          with_example(name, doc.waiting()).c_str(), nb::sig(signature(name, "None").c_str()));
-    m.def((name + "_async").c_str(), asynchronous, args..., nb::kw_only(), no_queue, no_events,
-          with_example(name + "_async", doc.asynchronous(name)).c_str(),
-          nb::sig(signature(name + "_async", "Event").c_str()));
-  };
-  const auto dst = nb::arg("dst").none();
-  const auto obj = nb::arg("obj").none();
-  define("copy_2d",
-         "dst: CopySide, dst_pitch: int, src: CopySide, src_pitch: int, width: int, height: int",
-         copy_2d, copy_2d_async, copy_2d_doc, dst, nb::arg("dst_pitch"), nb::arg("src").none(),
-         nb::arg("src_pitch"), nb::arg("width"), nb::arg("height"));
-  define("fill", "dst: SupportsUSM, value: Number", fill, fill_async, fill_doc, dst,
-         nb::arg("value").none());
-  define("memset", "dst: SupportsUSM, value: SupportsIndex", memset, memset_async, memset_doc, dst,
-         nb::arg("value").none());
-  define(
-      "prefetch", "obj: SupportsUSM",
+  define<"copy_2d",
+         "dst: CopySide?, dst_pitch: int, src: CopySide?, src_pitch: int, width: int, height: int">(
+      m, copy_2d, copy_2d_async, copy_2d_doc);
+  define<"fill", "dst: SupportsUSM?, value: Number?">(m, fill, fill_async, fill_doc);
+  define<"memset", "dst: SupportsUSM?, value: SupportsIndex?">(m, memset, memset_async, memset_doc);
+  define<"prefetch", "obj: SupportsUSM?">(
+      m,
       [](nb::handle memory, nb::handle queue, nb::handle depends_on) {
         prefetch_async(memory, queue, depends_on).wait();
       },
-      prefetch_async, prefetch_doc, obj);
-  define(
-      "mem_advise", "obj: SupportsUSM, advice: int",
+      prefetch_async, prefetch_doc);
+  define<"mem_advise", "obj: SupportsUSM?, advice: int">(
+      m,
       [](nb::handle memory, nb::handle advice, nb::handle queue, nb::handle depends_on) {
         mem_advise_async(memory, advice, queue, depends_on).wait();
       },
-      mem_advise_async, mem_advise_doc, obj, nb::arg("advice"));
+      mem_advise_async, mem_advise_doc);
 }
 
 }  // namespace usmx::python

@@ -20,6 +20,7 @@
 #include "runtime/runtime_bindings.hpp"
 #include "support/containers.hpp"
 #include "support/examples.hpp"
+#include "support/signature.hpp"
 
 namespace usmx::python {
 namespace {
@@ -101,12 +102,11 @@ std::size_t trim(std::shared_ptr<memory_resource> resource) noexcept {
 }
 
 void bind_choice(nb::module_& m) {
-  m.def(
-      "get_resource",
+  def(
+      m, "get_resource(queue: QueueLike = None, kind: UsmKind = 'device') -> MemoryResource"_sig,
       [](nb::handle queue, nb::handle kind) {
         return wrap_resource(default_resource(to_queue(queue), to_kind(kind, usm_kind::device)));
       },
-      nb::arg("queue") = nb::none(), nb::arg("kind") = "device",
       with_example("get_resource",
                    "The resource that serves by default, here and now.\n\n"
                    "Parameters\n----------\n"
@@ -114,11 +114,9 @@ void bind_choice(nb::module_& m) {
                    "kind : {'device', 'shared', 'host'}\n    The kind of USM.\n\n"
                    "Returns\n-------\nMemoryResource\n    That of the innermost `using` of "
                    "this thread, otherwise that of `set_resource`.")
-          .c_str(),
-      nb::sig(
-          "def get_resource(queue: QueueLike = None, kind: UsmKind = 'device') -> MemoryResource"));
-  m.def(
-      "set_resource",
+          .c_str());
+  def(
+      m, "set_resource(resource: MemoryResource?) -> MemoryResource | None"_sig,
       [](nb::handle resource) -> nb::object {
         std::shared_ptr<memory_resource> before;
         {
@@ -128,7 +126,6 @@ void bind_choice(nb::module_& m) {
         }
         return before == nullptr ? nb::none() : wrap_resource(std::move(before));
       },
-      nb::arg("resource").none(),
       with_example("set_resource",
                    "From now on `resource` serves its context, device and kind by default, for all "
                    "threads and\n"
@@ -140,8 +137,7 @@ void bind_choice(nb::module_& m) {
                    "Returns\n-------\nMemoryResource or None\n    The previous default; None if it "
                    "was not used "
                    "yet.")
-          .c_str(),
-      nb::sig("def set_resource(resource: MemoryResource) -> MemoryResource | None"));
+          .c_str());
   nb::class_<resource_block> c(
       m, "using",
       "In a ``with`` block, `resource` serves its context, device and kind by default on this "
@@ -156,46 +152,36 @@ void bind_choice(nb::module_& m) {
       "...     x = usmx.empty(1000, usm_type=resource.kind)\n"
       ">>> counted.stats()[\"blocks\"]\n1");
   c.attr("__module__") = "usmx.memory";
-  c.def(
-      "__init__",
-      [](nb::pointer_and_handle<resource_block> self, nb::handle resource) {
-        initialise(self, to_resource(resource, "resource"));
-      },
-      nb::arg("resource").none(), nb::sig("def __init__(self, resource: MemoryResource) -> None"));
-  c.def(
-      "__enter__",
-      [](resource_block& self) {
-        self.entered.push_back(
-            {std::this_thread::get_id(), std::make_unique<using_resource>(self.resource)});
-        return wrap_resource(self.resource);
-      },
-      nb::sig("def __enter__(self) -> MemoryResource"));
-  c.def(
-      "__exit__",
-      [](resource_block& self, nb::args) {
-        if (self.entered.empty()) throw std::runtime_error("using: the block was not entered");
-        const auto own =
-            std::ranges::find(self.entered.rbegin(), self.entered.rend(),
-                              std::this_thread::get_id(), &resource_block::entry::thread);
-        if (own == self.entered.rend()) {
-          throw std::runtime_error(
-              "using: the block is left on another thread than the one that entered it, which goes "
-              "on using the resource");
-        }
-        const std::unique_ptr<using_resource> block = std::move(own->block);
-        self.entered.erase(std::next(own).base());
-        const gil_released released;
-        static_cast<void>(block->end());
-      },
-      nb::sig("def __exit__(self, *args: object) -> None"));
+  c.def("__init__(self, resource: MemoryResource?) -> None"_sig,
+        [](nb::pointer_and_handle<resource_block> self, nb::handle resource) {
+          initialise(self, to_resource(resource, "resource"));
+        });
+  c.def("__enter__(self) -> MemoryResource"_sig, [](resource_block& self) {
+    self.entered.push_back(
+        {std::this_thread::get_id(), std::make_unique<using_resource>(self.resource)});
+    return wrap_resource(self.resource);
+  });
+  c.def("__exit__(self, *args: object) -> None"_sig, [](resource_block& self, nb::args) {
+    if (self.entered.empty()) throw std::runtime_error("using: the block was not entered");
+    const auto own = std::ranges::find(self.entered.rbegin(), self.entered.rend(),
+                                       std::this_thread::get_id(), &resource_block::entry::thread);
+    if (own == self.entered.rend()) {
+      throw std::runtime_error(
+          "using: the block is left on another thread than the one that entered it, which goes "
+          "on using the resource");
+    }
+    const std::unique_ptr<using_resource> block = std::move(own->block);
+    self.entered.erase(std::next(own).base());
+    const gil_released released;
+    static_cast<void>(block->end());
+  });
 }
 
 }  // namespace
 
 void bind_default_resources(nb::module_& m) {
   bind_choice(m);
-  m.def("_stats", stats, "The rows of ``usmx.memory.stats()``.",
-        nb::sig("def _stats() -> list[dict[str, Any]]"));
+  def(m, "_stats() -> list[dict[str, Any]]"_sig, stats, "The rows of ``usmx.memory.stats()``.");
   m.def(
       "trim",
       [] {

@@ -18,6 +18,7 @@
 #include "support/error_text.hpp"
 #include "support/examples.hpp"
 #include "support/interrupts.hpp"
+#include "support/signature.hpp"
 #include "support/slot_errors.hpp"
 #include "support/text.hpp"
 #include "support/type_slots.hpp"
@@ -458,7 +459,8 @@ nb::class_<Memory, memory> bind_kind(nb::module_& m, const char* doc) {
   nb::class_<Memory, memory> c(m, class_name(kind), whole_doc.c_str(), nb::is_weak_referenceable(),
                                nb::type_slots(slots.data()), nb::pooled());
   c.def(
-      "__init__",
+      "__init__(self, nbytes_or_object: int | SupportsUSM?, *, alignment: int = 0, "
+      "queue: QueueLike = None, copy: bool = False) -> None"_sig,
       [](nb::pointer_and_handle<Memory> self, nb::handle source, std::int64_t alignment,
          nb::handle queue, bool copy) {
         nb::object root;
@@ -468,11 +470,7 @@ nb::class_<Memory, memory> bind_kind(nb::module_& m, const char* doc) {
         } else {
           initialise(self, std::move(bytes));
         }
-      },
-      nb::arg("nbytes_or_object").none(), nb::kw_only(), nb::arg("alignment") = 0,
-      nb::arg("queue") = nb::none(), nb::arg("copy") = false,
-      nb::sig("def __init__(self, nbytes_or_object: int | SupportsUSM, *, alignment: int = 0, "
-              "queue: QueueLike = None, copy: bool = False) -> None"));
+      });
   c.attr("__module__") = "usmx.memory";
   class_of_kind[static_cast<int>(kind)] = c;
   return c;
@@ -629,9 +627,10 @@ nb::object as_memory(nb::handle obj) {
 }
 
 struct as_memory_call {
-  static constexpr std::array names{"obj"};
-  static constexpr std::size_t positional = 1;
-  static std::array<PyObject*, names.size()> defaults() { return {nullptr}; }
+  static auto signature() {
+    return "as_usm_memory(obj: SupportsUSM?) -> MemoryUSMDevice | MemoryUSMShared | "
+           "MemoryUSMHost"_sig;
+  }
   static constexpr auto run = as_memory;
 };
 
@@ -656,13 +655,9 @@ void bind_memory(nb::module_& m) {
   c.def("__len__", size);
   c.def("__repr__", describe);
   bind_html(c, "memory");
-  c.def("__getitem__", slice, nb::arg("key").none(),
-        nb::sig("def __getitem__(self, key: slice) -> Self"));
-  c.def(
-      "__reduce__", [](nb::handle self) { return reduce(self, 0); },
-      nb::sig("def __reduce__(self) -> tuple[Any, ...]"));
-  c.def("__reduce_ex__", reduce, nb::arg("protocol"),
-        nb::sig("def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]"));
+  c.def("__getitem__(self, key: slice?) -> Self"_sig, slice);
+  c.def("__reduce__(self) -> tuple[Any, ...]"_sig, [](nb::handle self) { return reduce(self, 0); });
+  c.def("__reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]"_sig, reduce);
   c.def(
       "__sizeof__",
       [](nb::handle self) {
@@ -672,24 +667,18 @@ void bind_memory(nb::module_& m) {
                (owns ? held.bytes.elements().nbytes() : 0);
       },
       "For `sys.getsizeof`: with the bytes that this object owns; views own none.");
-  c.def(
-      "__enter__",
-      [](nb::object self) {
-        static_cast<void>(live(self_of<memory>(self)));
-        return self;
-      },
-      nb::sig("def __enter__(self) -> Self"));
-  c.def(
-      "__exit__",
-      [](memory& self, nb::args raised) {
-        try {
-          self.free();
-        } catch (const nb::builtin_exception&) {
-          // What the block raised says more; its frames may hold the arrays that are in the way.
-          if (raised.size() == 0 || raised[0].is_none()) throw;
-        }
-      },
-      nb::sig("def __exit__(self, *args: object) -> None"));
+  c.def("__enter__(self) -> Self"_sig, [](nb::object self) {
+    static_cast<void>(live(self_of<memory>(self)));
+    return self;
+  });
+  c.def("__exit__(self, *args: object) -> None"_sig, [](memory& self, nb::args raised) {
+    try {
+      self.free();
+    } catch (const nb::builtin_exception&) {
+      // What the block raised says more; its frames may hold the arrays that are in the way.
+      if (raised.size() == 0 || raised[0].is_none()) throw;
+    }
+  });
   c.def(
       "free", &memory::free,
       "Give the bytes back now; commands that still run on them are waited for in the background.\n"
@@ -703,12 +692,11 @@ void bind_memory(nb::module_& m) {
       "readonly", [](const memory& self) { return live(self)->elements().read_only(); },
       "True if the bytes must not be written through this object.");
   c.def(
-      "as_readonly",
+      "as_readonly(self) -> Self"_sig,
       [](nb::handle self) {
         return view_of(self, live(self_of<memory>(self))->elements().as_read_only());
       },
-      "The same bytes as an object that cannot write them.",
-      nb::sig("def as_readonly(self) -> Self"));
+      "The same bytes as an object that cannot write them.");
   c.def_prop_ro(
       "reference_obj",
       [](const memory& self) -> nb::object {
@@ -746,28 +734,24 @@ void bind_memory(nb::module_& m) {
   const auto usm_type = [](nb::handle self, nb::handle syclobj) {
     return name(kind_at(self, syclobj));
   };
-  c.def("get_usm_type", usm_type, nb::arg("syclobj") = nb::none(),
+  c.def("get_usm_type(self, syclobj: QueueLike = None) -> str"_sig, usm_type,
         "\"device\", \"shared\", \"host\", or \"unknown\" where the context of `syclobj` does not "
         "know\nthe memory. On the class it takes an address: "
-        "``MemoryUSMShared.get_usm_type(address, syclobj)``.",
-        nb::sig("def get_usm_type(self, syclobj: QueueLike = None) -> str"));
+        "``MemoryUSMShared.get_usm_type(address, syclobj)``.");
   c.def(
-      "get_usm_type_enum",
+      "get_usm_type_enum(self, syclobj: QueueLike = None) -> int"_sig,
       [](nb::handle self, nb::handle syclobj) { return kind_number(kind_at(self, syclobj)); },
-      nb::arg("syclobj") = nb::none(),
-      "The same as a number: unknown 0, device 1, shared 2, host 3.",
-      nb::sig("def get_usm_type_enum(self, syclobj: QueueLike = None) -> int"));
-  m.def("get_usm_type", usm_type, nb::arg("ptr").none(), nb::arg("syclobj") = nb::none(),
-        with_example(
-            "get_usm_type",
-            "The kind of USM at an address, or of a memory object.\n\n"
-            "Parameters\n----------\nptr : int or memory\n    An address, or one of the three "
-            "classes.\n"
-            "syclobj : Context or Queue, optional\n    A context or a queue, which an address "
-            "needs.\n\n"
-            "Returns\n-------\nstr\n    \"device\", \"shared\", \"host\" or \"unknown\".")
-            .c_str(),
-        nb::sig("def get_usm_type(ptr: SupportsUSM | int, syclobj: QueueLike = None) -> str"));
+      "The same as a number: unknown 0, device 1, shared 2, host 3.");
+  def(m, "get_usm_type(ptr: SupportsUSM | int?, syclobj: QueueLike = None) -> str"_sig, usm_type,
+      with_example(
+          "get_usm_type",
+          "The kind of USM at an address, or of a memory object.\n\n"
+          "Parameters\n----------\nptr : int or memory\n    An address, or one of the three "
+          "classes.\n"
+          "syclobj : Context or Queue, optional\n    A context or a queue, which an address "
+          "needs.\n\n"
+          "Returns\n-------\nstr\n    \"device\", \"shared\", \"host\" or \"unknown\".")
+          .c_str());
   bind_exports(c, [](nb::handle self) { return live(self_of<memory>(self)); });
   c.def_prop_ro("__array_interface__", array_interface,
                 nb::sig("def __array_interface__(self) -> dict[str, Any]"));
@@ -777,30 +761,25 @@ void bind_memory(nb::module_& m) {
   bind_kind<memory_host, usm_kind::host>(m, "USM that lives on the host; devices reach into it.");
   bind_kind<memory_device, usm_kind::device>(
       m, "USM that lives on the device, out of the host's reach.")
-      .def(
-          "__array__",
-          [](nb::handle, nb::args, nb::kwargs) -> nb::object {
-            // Without this NumPy makes a 0-d array of objects and says nothing.
-            throw nb::type_error(
-                "the host cannot access device memory; copy it with copy_to_host() or tobytes()");
-          },
-          nb::sig("def __array__(self, *args: object, **kwargs: object) -> NoReturn"));
+      .def("__array__(self, *args: object, **kwargs: object) -> NoReturn"_sig,
+           [](nb::handle, nb::args, nb::kwargs) -> nb::object {
+             // Without this NumPy makes a 0-d array of objects and says nothing.
+             throw nb::type_error(
+                 "the host cannot access device memory; copy it with copy_to_host() or tobytes()");
+           });
 
-  m.def("as_usm_memory", as_memory, nb::arg("obj").none(),
-        with_example("as_usm_memory",
-                     "The memory behind an object with `__sycl_usm_array_interface__`, without a "
-                     "copy: the bytes\n"
-                     "from its lowest to its highest element.\n\n"
-                     "Parameters\n----------\nobj : object\n    Of any library.\n\n"
-                     "Returns\n-------\nMemoryUSMDevice, MemoryUSMShared or MemoryUSMHost\n"
-                     "    Keeps `obj` alive.\n\n"
-                     "Raises\n------\n"
-                     "NotUSMError\n    `obj` does not speak the protocol.\n"
-                     "InteropError\n    What it describes is not valid.")
-            .c_str(),
-        nb::sig("def as_usm_memory(obj: SupportsUSM) -> MemoryUSMDevice | MemoryUSMShared | "
-                "MemoryUSMHost"));
-  quick_call<as_memory_call>::open(m.attr("as_usm_memory"));
+  quick_call<as_memory_call>::def(
+      m, with_example("as_usm_memory",
+                      "The memory behind an object with `__sycl_usm_array_interface__`, without a "
+                      "copy: the bytes\n"
+                      "from its lowest to its highest element.\n\n"
+                      "Parameters\n----------\nobj : object\n    Of any library.\n\n"
+                      "Returns\n-------\nMemoryUSMDevice, MemoryUSMShared or MemoryUSMHost\n"
+                      "    Keeps `obj` alive.\n\n"
+                      "Raises\n------\n"
+                      "NotUSMError\n    `obj` does not speak the protocol.\n"
+                      "InteropError\n    What it describes is not valid.")
+             .c_str());
 }
 
 }  // namespace usmx::python

@@ -9,6 +9,7 @@
 #include "memory/ready.hpp"
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
+#include "support/signature.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/error.hpp"
 #include "usmx/trace.hpp"
@@ -221,7 +222,7 @@ void copy_elements(const array& to, const array& from) {
 }
 
 void bind_copies(nb::class_<memory>& c) {
-  c.def("copy_to_host", copy_to_host, nb::arg("obj") = nb::none(),
+  c.def("copy_to_host(self, obj: Buffer | None = None) -> Any"_sig, copy_to_host,
         "Copy the bytes into a writable buffer and return it.\n\n"
         "Parameters\n----------\n"
         "obj : buffer, optional\n"
@@ -229,24 +230,20 @@ void bind_copies(nb::class_<memory>& c) {
         "    filled in C order. Default: a new NumPy array of uint8, shape (nbytes,).\n\n"
         "Raises\n------\n"
         "ValueError\n    The buffer is too small.\n"
-        "BufferError\n    The buffer is read-only.",
-        nb::sig("def copy_to_host(self, obj: Buffer | None = None) -> Any"));
-  c.def("copy_from_host", copy_from_host, nb::arg("obj").none(),
+        "BufferError\n    The buffer is read-only.");
+  c.def("copy_from_host(self, obj: Buffer?) -> None"_sig, copy_from_host,
         "Copy a buffer of the host, of any type and shape, to the beginning of this memory.\n\n"
         "Raises\n------\n"
         "ValueError\n    The buffer has more bytes than the memory, or the memory is read-only.\n"
-        "TypeError\n    `obj` has no buffer.",
-        nb::sig("def copy_from_host(self, obj: Buffer) -> None"));
-  c.def("copy_from_device", copy_from_device, nb::arg("obj").none(),
+        "TypeError\n    `obj` has no buffer.");
+  c.def("copy_from_device(self, obj: SupportsUSM?) -> None"_sig, copy_from_device,
         "Copy the elements of an object with `__sycl_usm_array_interface__`, in C order, to the\n"
         "beginning of this memory.\n\n"
         "Raises\n------\n"
         "ValueError\n    It has more bytes than the memory, or the memory is read-only.\n"
-        "NotUSMError\n    `obj` does not speak the protocol.",
-        nb::sig("def copy_from_device(self, obj: SupportsUSM) -> None"));
-  c.def("memset", memset, nb::arg("val").none() = 0,
-        "Set every byte to `val`, an integer 0 to 255.",
-        nb::sig("def memset(self, val: SupportsIndex = 0) -> None"));
+        "NotUSMError\n    `obj` does not speak the protocol.");
+  c.def("memset(self, val: SupportsIndex? = 0) -> None"_sig, memset,
+        "Set every byte to `val`, an integer 0 to 255.");
   c.def("tobytes", tobytes, "A copy of the bytes as a `bytes` object.");
   c.def("__bytes__", tobytes);
 }

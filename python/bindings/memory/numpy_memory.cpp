@@ -22,6 +22,7 @@
 #include "support/attributes.hpp"
 #include "support/error_text.hpp"
 #include "support/self.hpp"
+#include "support/signature.hpp"
 #include "usmx/memory.hpp"
 
 namespace usmx::python {
@@ -274,7 +275,7 @@ void bind_numpy_memory(nb::module_& m) {
       ">>> usmx.asarray(a, copy=False).usm_type\n'shared'");
   c.attr("__module__") = "usmx";
   c.def(
-      "__init__",
+      "__init__(self, kind: UsmKind = 'shared', *, queue: QueueLike = None) -> None"_sig,
       [](nb::pointer_and_handle<numpy_memory> self, nb::handle kind, nb::handle queue) {
         const usm_kind wanted = to_kind(kind, usm_kind::shared);
         if (wanted == usm_kind::device) {
@@ -283,19 +284,13 @@ void bind_numpy_memory(nb::module_& m) {
               "or 'host'");
         }
         initialise(self, to_queue(queue), wanted);
-      },
-      nb::arg("kind") = "shared", nb::kw_only(), nb::arg("queue") = nb::none(),
-      nb::sig("def __init__(self, kind: UsmKind = 'shared', *, queue: QueueLike = None) -> None"));
-  c.def(
-      "__enter__",
-      [](nb::handle self) {
-        enter(self_of<numpy_memory>(self));
-        return nb::borrow(self);
-      },
-      nb::sig("def __enter__(self) -> Self"));
-  c.def(
-      "__exit__", [](numpy_memory& self, nb::args) { leave(self); },
-      nb::sig("def __exit__(self, *args: object) -> None"));
+      });
+  c.def("__enter__(self) -> Self"_sig, [](nb::handle self) {
+    enter(self_of<numpy_memory>(self));
+    return nb::borrow(self);
+  });
+  c.def("__exit__(self, *args: object) -> None"_sig,
+        [](numpy_memory& self, nb::args) { leave(self); });
 }
 
 }  // namespace usmx::python

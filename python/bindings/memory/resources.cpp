@@ -23,6 +23,7 @@
 #include "protocols/protocols.hpp"
 #include "support/containers.hpp"
 #include "support/error_text.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 #include "usmx/error.hpp"
 
@@ -271,13 +272,12 @@ void bind_base(nb::module_& m) {
   c.def("__repr__", represent);
   bind_html(c, "resource");
   c.def(
-      "__eq__",
+      "__eq__(self, other: object?, /) -> bool"_sig,
       [](const resource_object& self, nb::handle other) {
         return is_ready<resource_object>(other) &&
                nb::inst_ptr<resource_object>(other)->resource == self.resource;
       },
-      nb::is_operator(), nb::arg("other").none(),
-      nb::sig("def __eq__(self, other: object, /) -> bool"));
+      nb::is_operator());
   c.def("__hash__", [](const resource_object& self) {
     return std::hash<std::shared_ptr<memory_resource>>()(self.resource);
   });
@@ -294,32 +294,29 @@ void bind_base(nb::module_& m) {
       "upstream", [](const resource_object& self) { return upstream_of(*self.resource); },
       nb::for_getter(nb::sig("def upstream(self) -> MemoryResource | None")),
       "The resource that this one allocates from, None for the driver's.");
-  c.def("allocate", allocate_from, nb::arg("nbytes").none(), nb::kw_only(),
-        nb::arg("alignment") = 0, nb::arg("queue") = nb::none(),
-        "Allocate from this resource, regardless of the default.\n\n"
-        "Parameters\n----------\n"
-        "nbytes : int\n    Bytes.\n"
-        "alignment : int\n    A power of two in bytes; 0 asks for 64.\n"
-        "queue : Queue, optional\n    The queue that work on the bytes goes to, of the same "
-        "context.\n\n"
-        "Returns\n-------\nMemoryUSMDevice, MemoryUSMShared or MemoryUSMHost\n"
-        "    Goes back when the last object that shows it is gone, or at ``free()``.\n\n"
-        "Raises\n------\nAllocationError\n    There is not enough memory.",
-        nb::sig("def allocate(self, nbytes: int, *, alignment: int = 0, queue: QueueLike = None) "
-                "-> MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost"));
   c.def(
-      "deallocate",
+      "allocate(self, nbytes: int?, *, alignment: int = 0, "
+      "queue: QueueLike = None) -> MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost"_sig,
+      allocate_from,
+      "Allocate from this resource, regardless of the default.\n\n"
+      "Parameters\n----------\n"
+      "nbytes : int\n    Bytes.\n"
+      "alignment : int\n    A power of two in bytes; 0 asks for 64.\n"
+      "queue : Queue, optional\n    The queue that work on the bytes goes to, of the same "
+      "context.\n\n"
+      "Returns\n-------\nMemoryUSMDevice, MemoryUSMShared or MemoryUSMHost\n"
+      "    Goes back when the last object that shows it is gone, or at ``free()``.\n\n"
+      "Raises\n------\nAllocationError\n    There is not enough memory.");
+  c.def(
+      "deallocate(self, memory: MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost?) -> None"_sig,
       [](const resource_object&, nb::handle obj) {
         if (!is_ready<memory>(obj)) wrong_type("memory", obj, "what allocate() returned");
         nb::inst_ptr<memory>(obj)->free();
       },
-      nb::arg("memory").none(),
       "Give memory back to where it came from, as its ``free()`` does.\n\n"
       "Parameters\n----------\nmemory : MemoryUSMDevice, MemoryUSMShared or MemoryUSMHost\n"
       "    It has no bytes afterwards.\n\n"
-      "Raises\n------\nBufferError\n    A buffer still shows the bytes.",
-      nb::sig("def deallocate(self, memory: MemoryUSMDevice | MemoryUSMShared | MemoryUSMHost) -> "
-              "None"));
+      "Raises\n------\nBufferError\n    A buffer still shows the bytes.");
 }
 
 void bind_sources(nb::module_& m) {
@@ -330,13 +327,12 @@ void bind_sources(nb::module_& m) {
       "kind : {'device', 'shared', 'host'}\n    The kind of USM.\n"
       "queue : Queue, Device, str or None\n    Whose context and device.\n\n"
       "Raises\n------\nDeviceError\n    The device lacks this kind of USM.",
+      "__init__(self, kind: UsmKind = 'device', queue: QueueLike = None) -> None"_sig,
       [](nb::handle kind, nb::handle queue) {
         const sycl::queue place = to_queue(queue);
         return std::make_shared<usm_resource>(place.get_context(), place.get_device(),
                                               to_kind(kind, usm_kind::device));
-      },
-      nb::arg("kind") = "device", nb::arg("queue") = nb::none(),
-      nb::sig("def __init__(self, kind: UsmKind = 'device', queue: QueueLike = None) -> None"));
+      });
   bind_resource<pool_resource>(
       m, "PoolResource",
       "Divides large pieces of the upstream into blocks and keeps what comes back.\n\n"
@@ -345,16 +341,14 @@ void bind_sources(nb::module_& m) {
       "most : int, optional\n    Bytes: never more than this from the upstream.\n"
       "release_above : int, optional\n"
       "    Bytes: above this, pieces go back as soon as they are free.",
+      "__init__(self, upstream: MemoryResource?, *, most: int | None = None, "
+      "release_above: int | None = None) -> None"_sig,
       [](nb::handle upstream, nb::handle most, nb::handle release_above) {
         return std::make_shared<pool_resource>(
             to_resource(upstream),
             pool_limits{.most = to_limit(most, "most"),
                         .release_above = to_limit(release_above, "release_above")});
-      },
-      nb::arg("upstream").none(), nb::kw_only(), nb::arg("most") = nb::none(),
-      nb::arg("release_above") = nb::none(),
-      nb::sig("def __init__(self, upstream: MemoryResource, *, most: int | None = None, "
-              "release_above: int | None = None) -> None"))
+      })
       .def(
           "stats", [](const resource_face<pool_resource>& self) { return figures_of(*self); },
           "What the pool holds at this moment.\n\n"
@@ -362,30 +356,26 @@ void bind_sources(nb::module_& m) {
           "`held`: bytes from the\n    upstream; `chunks`: in how many pieces; `peak`: the most "
           "bytes held.")
       .def(
-          "trim",
+          "trim(self, keep: int = 0) -> int"_sig,
           [](const resource_face<pool_resource>& self, nb::handle keep) {
             const std::size_t bytes = read_size(keep, "keep");
             const gil_released released;
             return (*self).trim(bytes);
           },
-          nb::arg("keep") = 0,
           "Give free pieces back to the upstream until at most `keep` bytes are held.\n\n"
           "Parameters\n----------\nkeep : int\n    Bytes. A piece with a block alive in it "
           "stays.\n\n"
-          "Returns\n-------\nint\n    How many bytes went back.",
-          nb::sig("def trim(self, keep: int = 0) -> int"))
+          "Returns\n-------\nint\n    How many bytes went back.")
       .def(
-          "reserve",
+          "reserve(self, nbytes: int) -> None"_sig,
           [](const resource_face<pool_resource>& self, nb::handle nbytes) {
             const std::size_t bytes = read_size(nbytes, "nbytes");
             const gil_released released;
             (*self).reserve(bytes);
           },
-          nb::arg("nbytes"),
           "Take from the upstream until at least `nbytes` bytes are held.\n\n"
           "Parameters\n----------\nnbytes : int\n    Bytes, with those that are held already.\n\n"
-          "Raises\n------\nAllocationError\n    There is not so much, or it is above `most`.",
-          nb::sig("def reserve(self, nbytes: int) -> None"))
+          "Raises\n------\nAllocationError\n    There is not so much, or it is above `most`.")
       .def_prop_ro(
           "most",
           [](const resource_face<pool_resource>& self) {
@@ -406,10 +396,10 @@ void bind_sources(nb::module_& m) {
       "that\nqueue; to others only after the work. What serves by default is one on a pool.\n\n"
       "Parameters\n----------\n"
       "upstream : MemoryResource\n    Where blocks come from, and go back to after the work.",
+      "__init__(self, upstream: MemoryResource?) -> None"_sig,
       [](nb::handle upstream) {
         return std::make_shared<queue_ordered_resource>(to_resource(upstream));
-      },
-      nb::arg("upstream").none(), nb::sig("def __init__(self, upstream: MemoryResource) -> None"))
+      })
       .def(
           "stats",
           [](const resource_face<queue_ordered_resource>& self) { return figures_of(*self); },
@@ -440,10 +430,10 @@ void bind_limits(nb::module_& m) {
       "Counts what passes through to the upstream.\n\n"
       "Parameters\n----------\n"
       "upstream : MemoryResource\n    What serves all requests.",
+      "__init__(self, upstream: MemoryResource?) -> None"_sig,
       [](nb::handle upstream) {
         return std::make_shared<statistics_resource>(to_resource(upstream));
-      },
-      nb::arg("upstream").none(), nb::sig("def __init__(self, upstream: MemoryResource) -> None"))
+      })
       .def(
           "stats", [](const resource_face<statistics_resource>& self) { return figures_of(*self); },
           "The figures of this moment.\n\n"
@@ -459,11 +449,10 @@ void bind_limits(nb::module_& m) {
       "Parameters\n----------\n"
       "upstream : MemoryResource\n    What serves the requests below the limit.\n"
       "most : int\n    Bytes.",
+      "__init__(self, upstream: MemoryResource?, most: int) -> None"_sig,
       [](nb::handle upstream, nb::handle most) {
         return std::make_shared<limiting_resource>(to_resource(upstream), read_size(most, "most"));
-      },
-      nb::arg("upstream").none(), nb::arg("most"),
-      nb::sig("def __init__(self, upstream: MemoryResource, most: int) -> None"))
+      })
       .def_prop_ro(
           "most", [](const resource_face<limiting_resource>& self) { return (*self).most(); },
           "The limit in bytes.")
@@ -481,12 +470,11 @@ void bind_limits(nb::module_& m) {
       ">>> with usmx.memory.using(usmx.memory.BinningResource(large, {256: small})):\n"
       "...     x, y = usmx.empty(8, usm_type=large.kind), usmx.empty(8000, usm_type=large.kind)\n"
       ">>> small.stats()[\"blocks\"]\n1",
+      "__init__(self, upstream: MemoryResource?, "
+      "bins: Mapping[int, MemoryResource]?) -> None"_sig,
       [](nb::handle upstream, nb::handle bins) {
         return std::make_shared<binning_resource>(to_resource(upstream), to_bins(bins));
-      },
-      nb::arg("upstream").none(), nb::arg("bins").none(),
-      nb::sig("def __init__(self, upstream: MemoryResource, bins: Mapping[int, MemoryResource]) -> "
-              "None"));
+      });
   bind_resource<aligned_resource>(
       m, "AlignedResource",
       "Aligns every block of at least `least_size` bytes to `alignment` bytes or more.\n\n"
@@ -495,14 +483,13 @@ void bind_limits(nb::module_& m) {
       "alignment : int\n    Bytes: a power of two.\n"
       "least_size : int\n    Bytes; smaller blocks pass as they are asked for.\n\n"
       "Raises\n------\nValueError\n    `alignment` is not a power of two.",
+      "__init__(self, upstream: MemoryResource?, alignment: int, "
+      "least_size: int = 0) -> None"_sig,
       [](nb::handle upstream, nb::handle alignment, nb::handle least_size) {
         return std::make_shared<aligned_resource>(to_resource(upstream),
                                                   read_size(alignment, "alignment"),
                                                   read_size(least_size, "least_size"));
-      },
-      nb::arg("upstream").none(), nb::arg("alignment"), nb::arg("least_size") = 0,
-      nb::sig("def __init__(self, upstream: MemoryResource, alignment: int, least_size: int = 0) "
-              "-> None"));
+      });
   bind_resource<prefetch_resource>(
       m, "PrefetchResource",
       "Moves shared memory to the device as soon as it is there, on a queue; other kinds pass.\n\n"
@@ -511,12 +498,11 @@ void bind_limits(nb::module_& m) {
       "queue : Queue, optional\n    In any form that names a queue; by default one of the device "
       "of the upstream.\n\n"
       "Raises\n------\nValueError\n    The context of `queue` is not that of the upstream.",
+      "__init__(self, upstream: MemoryResource?, queue: QueueLike = None) -> None"_sig,
       [](nb::handle upstream, nb::handle queue) {
         const auto& below = to_resource(upstream);
         return std::make_shared<prefetch_resource>(below, queue_of(*below, queue));
-      },
-      nb::arg("upstream").none(), nb::arg("queue") = nb::none(),
-      nb::sig("def __init__(self, upstream: MemoryResource, queue: QueueLike = None) -> None"));
+      });
 }
 
 void bind_observers(nb::module_& m) {
@@ -531,14 +517,13 @@ void bind_observers(nb::module_& m) {
       ">>> with usmx.memory.using(tracked):\n"
       "...     kept = usmx.empty(1000, dtype=\"int8\", usm_type=tracked.kind)\n"
       ">>> [block[\"nbytes\"] for block in tracked.alive()]\n[1000]",
-      make_tracking, nb::arg("upstream").none(),
-      nb::sig("def __init__(self, upstream: MemoryResource) -> None"))
+      "__init__(self, upstream: MemoryResource?) -> None"_sig, make_tracking)
       .def(
-          "alive", [](const resource_face<tracking_resource>& self) { return alive_in(*self); },
+          "alive(self) -> list[dict[str, Any]]"_sig,
+          [](const resource_face<tracking_resource>& self) { return alive_in(*self); },
           "What is alive, the oldest first.\n\n"
           "Returns\n-------\nlist of dict\n    `pointer`, `nbytes`, `alignment`, `number` of the "
-          "request, `thread`, `stack`.",
-          nb::sig("def alive(self) -> list[dict[str, Any]]"))
+          "request, `thread`, `stack`.")
       .def(
           "report", [](const resource_face<tracking_resource>& self) { return (*self).report(); },
           "What `alive` gives, as text.\n\nReturns\n-------\nstr\n    How much is alive, then each "
@@ -560,11 +545,10 @@ void bind_observers(nb::module_& m) {
       "...     logged.flush()\n"
       "...     print(pathlib.Path(path).read_text().splitlines()[0])\n"
       "nanoseconds,thread,action,pointer,bytes,alignment",
+      "__init__(self, upstream: MemoryResource?, path: str | PathLike[str]) -> None"_sig,
       [](nb::handle upstream, nb::handle path) {
         return std::make_shared<logging_resource>(to_resource(upstream), path_of(path));
-      },
-      nb::arg("upstream").none(), nb::arg("path"),
-      nb::sig("def __init__(self, upstream: MemoryResource, path: str | PathLike[str]) -> None"))
+      })
       .def(
           "flush", [](const resource_face<logging_resource>& self) { (*self).flush(); },
           "Write the lines that are kept in memory.\n\nRaises\n------\nOSError\n    One was lost.");
@@ -592,9 +576,8 @@ void bind_observers(nb::module_& m) {
       "...     except usmx.AllocationError:\n"
       "...         print(cache)\n"
       "[]",
-      make_failure_callback, nb::arg("upstream").none(), nb::arg("callback").none(),
-      nb::sig(
-          "def __init__(self, upstream: MemoryResource, callback: Callable[[int], bool]) -> None"));
+      "__init__(self, upstream: MemoryResource?, callback: Callable[[int], bool]?) -> None"_sig,
+      make_failure_callback);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "support/bindings.hpp"
 #include "support/self.hpp"
+#include "support/signature.hpp"
 #include "usmx/pool.hpp"
 #include "usmx/queue_ordered.hpp"
 #include "usmx/resources.hpp"
@@ -37,12 +38,13 @@ void register_resource(std::type_index resource, nb::handle type);
 /// The resource that Python passed; TypeError names the argument.
 const std::shared_ptr<memory_resource>& to_resource(nb::handle obj, const char* where = "upstream");
 
-/// What every class has in common. `make` takes the arguments of the constructor, which `arguments`
-/// describe, and returns the resource; it captures nothing.
-template <class Resource, class Make, class... Arguments>
+/// What every class has in common. `make` takes the arguments of the constructor, `call`, and
+/// returns the resource; it captures nothing.
+template <class Resource, call_shape Shape, class Make>
 nb::class_<resource_face<Resource>, resource_object> bind_resource(nb::module_& m, const char* name,
-                                                                   const char* doc, Make make,
-                                                                   Arguments... arguments) {
+                                                                   const char* doc,
+                                                                   const signature<Shape>& call,
+                                                                   Make make) {
   using face = resource_face<Resource>;
   nb::class_<face, resource_object> type(m, name, doc);
   type.attr("__module__") = "usmx.memory";
@@ -52,7 +54,7 @@ nb::class_<resource_face<Resource>, resource_object> bind_resource(nb::module_& 
       initialise(self, function(values...));
     };
   };
-  type.def("__init__", construct(+make), arguments...);
+  def(type, call, construct(+make));
   return type;
 }
 

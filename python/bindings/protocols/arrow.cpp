@@ -15,6 +15,7 @@
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 #include "usmx/copy.hpp"
 #include "usmx/default_kind.hpp"
@@ -551,40 +552,36 @@ constexpr const char* pair_doc =
     "elements that are not\n    contiguous";
 
 void bind_arrow(nb::object type, array_access array_of) {
-  const auto define = [&](const char* name, const char* sig, const std::string& doc, auto body,
-                          auto... args) {
-    nb::setattr(type, name,
-                nb::cpp_function(body, nb::is_method(), nb::scope(type), nb::name(name), args...,
-                                 nb::sig(sig), doc.c_str()));
-  };
-  define("__arrow_c_schema__", "def __arrow_c_schema__(self) -> CapsuleType",
-         "The element type and the inner lengths as an Arrow schema, in a capsule.",
-         [array_of](nb::handle self) {
-           const live_bytes held = array_of(self);
-           return to_arrow_schema(*held);
-         });
-  define(
-      array_method,
-      "def __arrow_c_array__(self, requested_schema: CapsuleType | None = None) -> "
-      "tuple[CapsuleType, CapsuleType]",
-      std::string("The elements as an Arrow array of the host, without a copy.\n\n") + pair_doc +
-          ", device memory.",
+  def(
+      type, "__arrow_c_schema__(self) -> CapsuleType"_sig,
+      [array_of](nb::handle self) {
+        const live_bytes held = array_of(self);
+        return to_arrow_schema(*held);
+      },
+      "The element type and the inner lengths as an Arrow schema, in a capsule.");
+  def(
+      type,
+      "__arrow_c_array__(self, requested_schema: CapsuleType | None = None) -> "
+      "tuple[CapsuleType, CapsuleType]"_sig,
       [array_of](nb::handle self, nb::handle requested) {
         const live_bytes held = array_of(self);
         return to_arrow(*held, requested);
       },
-      nb::arg("requested_schema") = nb::none());
-  define(
-      device_array_method,
-      "def __arrow_c_device_array__(self, requested_schema: CapsuleType | None = None, **kwargs: "
-      "object) -> tuple[CapsuleType, CapsuleType]",
-      std::string("The elements as an Arrow array of their device, without a copy.\n\n") +
-          pair_doc + ".",
+      detail::format(
+          "The elements as an Arrow array of the host, without a copy.\n\n{}, device memory.",
+          pair_doc)
+          .c_str());
+  def(
+      type,
+      "__arrow_c_device_array__(self, requested_schema: CapsuleType | None = None, "
+      "**kwargs: object) -> tuple[CapsuleType, CapsuleType]"_sig,
       [array_of](nb::handle self, nb::handle requested, const nb::kwargs& others) {
         const live_bytes held = array_of(self);
         return to_device_arrow(*held, requested, others);
       },
-      nb::arg("requested_schema") = nb::none(), nb::arg("kwargs"));
+      detail::format("The elements as an Arrow array of their device, without a copy.\n\n{}.",
+                     pair_doc)
+          .c_str());
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "runtime/backend.hpp"
 #include "support/error_text.hpp"
 #include "support/examples.hpp"
+#include "support/signature.hpp"
 #include "support/slot_errors.hpp"
 #include "support/type_slots.hpp"
 #include "usmx/copy.hpp"
@@ -688,10 +689,10 @@ live_bytes elements_of(nb::handle self) {
 /// `Owner` is the class of `self`.
 template <class Owner>
 struct dlpack_call {
-  static constexpr std::array names{"self", "stream", "max_version", "dl_device", "copy"};
-  static constexpr std::size_t positional = 1;
-  static std::array<PyObject*, names.size()> defaults() {
-    return {nullptr, Py_None, Py_None, Py_None, Py_None};
+  static auto signature() {
+    return "__dlpack__(self, *, stream: QueueLike | int = None, "
+           "max_version: tuple[int, int] | None = None, "
+           "dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> CapsuleType"_sig;
   }
   static nb::object run(nb::handle self, nb::handle stream, nb::handle max_version,
                         nb::handle dl_device, nb::handle copy_if) {
@@ -702,47 +703,33 @@ struct dlpack_call {
 };
 
 void bind_dlpack(nb::object type, array_access array_of) {
-  nb::setattr(type, attribute,
-              nb::cpp_function(
-                  [array_of](nb::handle self, nb::handle stream, nb::handle max_version,
-                             nb::handle dl_device, nb::handle copy_if) {
-                    const live_bytes held = array_of(self);
-                    return to_dlpack(*held, stream, max_version, dl_device, copy_if);
-                  },
-                  nb::is_method(), nb::scope(type), nb::name(attribute), nb::kw_only(),
-                  nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
-                  nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none(),
-                  nb::sig("def __dlpack__(self, *, stream: QueueLike | int = None, max_version: "
-                          "tuple[int, int] | None = None, dl_device: tuple[int, int] | None = "
-                          "None, copy: bool | None = None) -> CapsuleType"),
-                  "The elements as a DLPack capsule, for `from_dlpack` of other libraries.\n\n"
-                  "Parameters\n----------\n"
-                  "stream : Queue or int, optional\n    Where the consumer submits next. A queue "
-                  "waits for what was submitted on the\n    memory; for None or a number this "
-                  "call waits.\n"
-                  "max_version : tuple of int, optional\n    The newest version that the consumer "
-                  "reads; None asks for the form before 1.0.\n"
-                  "dl_device : tuple of int, optional\n    ``(1, 0)`` asks for host memory: "
-                  "without a copy unless it is device memory.\n"
-                  "copy : bool, optional\n    True copies always, False never, None if needed.\n\n"
-                  "Raises\n------\n"
-                  "BufferError\n    DLPack cannot describe the memory as asked."));
+  const char* const doc =
+      "The elements as a DLPack capsule, for `from_dlpack` of other libraries.\n\n"
+      "Parameters\n----------\n"
+      "stream : Queue or int, optional\n    Where the consumer submits next. A queue "
+      "waits for what was submitted on the\n    memory; for None or a number this "
+      "call waits.\n"
+      "max_version : tuple of int, optional\n    The newest version that the consumer "
+      "reads; None asks for the form before 1.0.\n"
+      "dl_device : tuple of int, optional\n    ``(1, 0)`` asks for host memory: "
+      "without a copy unless it is device memory.\n"
+      "copy : bool, optional\n    True copies always, False never, None if needed.\n\n"
+      "Raises\n------\n"
+      "BufferError\n    DLPack cannot describe the memory as asked.";
   if (type.is(nb::type<ndarray>())) {
-    quick_call<dlpack_call<ndarray>>::open(type.attr(attribute));
+    quick_call<dlpack_call<ndarray>>::def(type, doc);
   } else {
-    quick_call<dlpack_call<memory>>::open(type.attr(attribute));
+    quick_call<dlpack_call<memory>>::def(type, doc);
   }
   nb::setattr(type, table_attribute, own_table());
-  nb::setattr(type, "__dlpack_device__",
-              nb::cpp_function(
-                  [array_of](nb::handle self) {
-                    const live_bytes held = array_of(self);
-                    const dlpack::device d = device_in_dlpack(*held);
-                    return nb::make_tuple(static_cast<std::int32_t>(d.type), d.id);
-                  },
-                  nb::is_method(), nb::scope(type), nb::name("__dlpack_device__"),
-                  nb::sig("def __dlpack_device__(self) -> tuple[int, int]"),
-                  "The kind of device in DLPack's numbers (14: oneAPI), and its number."));
+  def(
+      type, "__dlpack_device__(self) -> tuple[int, int]"_sig,
+      [array_of](nb::handle self) {
+        const live_bytes held = array_of(self);
+        const dlpack::device d = device_in_dlpack(*held);
+        return nb::make_tuple(static_cast<std::int32_t>(d.type), d.id);
+      },
+      "The kind of device in DLPack's numbers (14: oneAPI), and its number.");
 }
 
 }  // namespace
@@ -755,20 +742,18 @@ const array* array_in_capsule(PyObject* capsule) noexcept {
 namespace {
 
 struct from_dlpack_call {
-  static constexpr std::array names{"x", "device", "copy"};
-  static constexpr std::size_t positional = 1;
-  static std::array<PyObject*, names.size()> defaults() { return {nullptr, Py_None, Py_None}; }
+  static auto signature() {
+    return "from_dlpack(x: SupportsDLPack | CapsuleType?, /, *, device: DeviceLike = None, "
+           "copy: bool | None = None) -> ndarray"_sig;
+  }
   static constexpr auto run = from_dlpack;
 };
 
 }  // namespace
 
 void bind_from_dlpack(nb::module_& m) {
-  m.def(
-      "from_dlpack", from_dlpack, nb::arg("x").none(), nb::kw_only(),
-      nb::arg("device") = nb::none(), nb::arg("copy") = nb::none(),
-      nb::sig("def from_dlpack(x: SupportsDLPack | CapsuleType, /, *, device: DeviceLike = None, "
-              "copy: bool | None = None) -> ndarray"),
+  quick_call<from_dlpack_call>::def(
+      m,
       with_example(
           "from_dlpack",
           "An array of another library through DLPack, without a copy where the device can use its "
@@ -788,7 +773,6 @@ void bind_from_dlpack(nb::module_& m) {
           "InteropError\n    What `x` says about its memory is not valid.\n"
           "ValueError\n    A copy is needed and ``copy=False``; a capsule that was consumed.")
           .c_str());
-  quick_call<from_dlpack_call>::open(m.attr("from_dlpack"));
 }
 
 extern const protocol dlpack_protocol = {attribute, offer_dlpack, import_dlpack, bind_dlpack};

@@ -11,6 +11,7 @@
 #include "protocols/protocols.hpp"
 #include "support/error_text.hpp"
 #include "support/examples.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -90,12 +91,10 @@ nb::str joint_kind_of(const nb::args& given) {
 }  // namespace
 
 void bind_placement(nb::module_& m) {
-  m.def("_joint_kind", joint_kind_of, nb::arg("operands"),
-        "The kind of memory of what is computed of these operands: the rule of all functions.\n"
-        "Operands that are not arrays of usmx have no say.",
-        nb::sig("def _joint_kind(*operands: object) -> UsmKind"));
-  m.def(
-      "get_execution_queue", execution_queue_of, nb::arg("arrays"),
+  def(m, "_joint_kind(*operands: object) -> UsmKind"_sig, joint_kind_of,
+      "The kind of memory of what is computed of these operands: the rule of all functions.\n"
+      "Operands that are not arrays of usmx have no say.");
+  def(m, "get_execution_queue(*arrays: Any) -> Queue | None"_sig, execution_queue_of,
       with_example(
           "get_execution_queue",
           "The queue that a computation with these arrays runs on, as kernels choose it.\n\n"
@@ -108,22 +107,20 @@ void bind_placement(nb::module_& m) {
           "Raises\n------\n"
           "ExecutionPlacementError\n    No queue can use all of them: the message says where each "
           "is.\nTypeError\n    One of them is not an array.")
-          .c_str(),
-      nb::sig("def get_execution_queue(*arrays: Any) -> Queue | None"));
-  m.def("get_coerced_usm_type", coerced_usm_type, nb::arg("usm_types"),
-        with_example(
-            "get_coerced_usm_type",
-            "The kind of memory for the result of a computation with operands of these kinds.\n\n"
-            "'device' if one of them is, otherwise 'shared' if one is, otherwise 'host'.\n\n"
-            "Parameters\n----------\n"
-            "*usm_types : str or array\n    Kinds, or arrays of any library that have one; one "
-            "list or "
-            "tuple of them is\n    taken too. Memory of the host without USM counts as 'host'.\n\n"
-            "Returns\n-------\nstr or None\n    None without operands, and if one of the texts is "
-            "not "
-            "a kind.")
-            .c_str(),
-        nb::sig("def get_coerced_usm_type(*usm_types: Any) -> UsmKind | None"));
+          .c_str());
+  def(m, "get_coerced_usm_type(*usm_types: Any) -> UsmKind | None"_sig, coerced_usm_type,
+      with_example(
+          "get_coerced_usm_type",
+          "The kind of memory for the result of a computation with operands of these kinds.\n\n"
+          "'device' if one of them is, otherwise 'shared' if one is, otherwise 'host'.\n\n"
+          "Parameters\n----------\n"
+          "*usm_types : str or array\n    Kinds, or arrays of any library that have one; one "
+          "list or "
+          "tuple of them is\n    taken too. Memory of the host without USM counts as 'host'.\n\n"
+          "Returns\n-------\nstr or None\n    None without operands, and if one of the texts is "
+          "not "
+          "a kind.")
+          .c_str());
 }
 
 }  // namespace usmx::python

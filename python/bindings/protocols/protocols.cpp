@@ -2,6 +2,7 @@
 // here and one file in this folder.
 // SPDX-License-Identifier: Apache-2.0
 #include "protocols/protocols.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 
 #include <algorithm>
@@ -192,25 +193,22 @@ void bind_property(nb::object type, const char* name, const nb::object& getter) 
 }
 
 void bind_protocols(nb::module_& m) {
-  m.def(
-      "_imported",
+  def(
+      m, "_imported(obj: object?, host: bool = False) -> Any"_sig,
       [](nb::handle obj, bool host) {
         import_request request;
         request.host = host;
         std::optional<array> a = import_array(obj, request);
         return a ? wrap_array(std::move(*a)) : nb::none();
       },
-      nb::arg("obj").none(), nb::arg("host") = false,
-      nb::sig("def _imported(obj: object, host: bool = False) -> Any"),
       "The array that another library's object describes, None if it describes none. Asks once.\n"
       "With `host`, memory of the host is one too, where the default device uses it.");
-  m.def(
-      "_offers_elements",
+  def(
+      m, "_offers_elements(obj: object?) -> bool"_sig,
       [](nb::handle obj) {
         return own_array(obj) != nullptr || import_array(obj).has_value() ||
                offers_host_elements(obj);
       },
-      nb::arg("obj").none(), nb::sig("def _offers_elements(obj: object) -> bool"),
       "Whether an object has elements by any protocol, which `asarray` takes.");
   bind_from_dlpack(m);
   bind_placement(m);

@@ -15,6 +15,7 @@
 #include "core/format.hpp"
 #include "runtime/runtime_bindings.hpp"
 #include "support/containers.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -356,11 +357,10 @@ void bind_device_info(nb::class_<sycl::device>& type) {
   type.def_prop_ro("aspects", &aspects_of, "Names of all aspects that the device has.",
                    nb::sig("def aspects(self) -> frozenset[str]"))
       .def(
-          "has_aspect",
+          "has_aspect(self, name: str) -> bool"_sig,
           [](const sycl::device& self, const nb::str& name) {
             return has_aspect(self, to_text(name, "aspect"));
           },
-          nb::arg("name"),
           "Whether the device has an aspect of SYCL.\n\n"
           "Parameters\n----------\n"
           "name : str\n    Such as ``\"fp64\"`` or ``\"usm_shared_allocations\"``; `aspects` has "
@@ -368,11 +368,10 @@ void bind_device_info(nb::class_<sycl::device>& type) {
           "Returns\n-------\nbool\n\n"
           "Raises\n------\nValueError\n    If there is no aspect of that name: with those there "
           "are.")
-      .def("properties", &all_properties,
+      .def("properties(self) -> dict[str, object]"_sig, &all_properties,
            "All properties of the device.\n\n"
            "Returns\n-------\n"
-           "dict\n    By name; None where the driver does not know.",
-           nb::sig("def properties(self) -> dict[str, object]"));
+           "dict\n    By name; None where the driver does not know.");
 }
 
 }  // namespace usmx::python

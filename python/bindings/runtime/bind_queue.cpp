@@ -16,6 +16,7 @@
 #include "runtime/runtime_bindings.hpp"
 #include "support/attributes.hpp"
 #include "support/interrupts.hpp"
+#include "support/signature.hpp"
 #include "support/slot_errors.hpp"
 #include "support/type_slots.hpp"
 
@@ -138,13 +139,10 @@ void bind_context(nb::module_& m) {
       "TypeError, ValueError\n    If it names no context: what it was, and what to pass.\n"
       "DeviceError\n    If there is no such device.");
   bind_identity(type, "SyclContextRef");
-  type.def(
-          "__init__",
-          [](nb::pointer_and_handle<context> self, nb::handle source) {
-            initialise(self, to_context(source));
-          },
-          nb::arg("source").none() = nb::none(),
-          nb::sig("def __init__(self, source: QueueLike | Sequence[DeviceLike] = None) -> None"))
+  type.def("__init__(self, source: QueueLike | Sequence[DeviceLike] = None) -> None"_sig,
+           [](nb::pointer_and_handle<context> self, nb::handle source) {
+             initialise(self, to_context(source));
+           })
       .def_prop_ro(
           "devices", [](const context& c) { return c.get_devices(); },
           nb::sig("def devices(self) -> list[Device]"))
@@ -157,8 +155,9 @@ void bind_context(nb::module_& m) {
           "object lives; retain it with the driver to keep it longer. RuntimeError for "
           "CUDA and HIP, where SYCL works in the devices' primary contexts.")
       .def(
-          "_get_capsule", [](const context& c) { return make_capsule(c, "SyclContextRef"); },
-          nb::sig("def _get_capsule(self) -> object"), "A fresh \"SyclContextRef\" capsule.")
+          "_get_capsule(self) -> object"_sig,
+          [](const context& c) { return make_capsule(c, "SyclContextRef"); },
+          "A fresh \"SyclContextRef\" capsule.")
       .def("__repr__", [](const context& c) {
         return "<usmx.Context of " + detail::joined(c.get_devices(), described) + ">";
       });
@@ -207,17 +206,13 @@ void bind_queue(nb::module_& m) {
       "DeviceError\n    If there is no such device.");
   bind_identity(type, "SyclQueueRef");
   type.def(
-          "__init__",
+          "__init__(self, source: QueueLike | tuple[Context, DeviceLike] = None, "
+          "device: DeviceLike = None, *, in_order: bool | None = None, "
+          "enable_profiling: bool = False) -> None"_sig,
           [](nb::pointer_and_handle<queue> self, nb::handle source, nb::handle device,
              std::optional<bool> in_order, bool enable_profiling) {
             initialise(self, to_queue_with(source, device, {in_order, enable_profiling}));
-          },
-          nb::arg("source").none() = nb::none(), nb::arg("device").none() = nb::none(),
-          nb::kw_only(), nb::arg("in_order").none() = nb::none(),
-          nb::arg("enable_profiling") = false,
-          nb::sig("def __init__(self, source: QueueLike | tuple[Context, DeviceLike] = None, "
-                  "device: DeviceLike = None, *, in_order: bool | None = None, enable_profiling: "
-                  "bool = False) -> None"))
+          })
       .def_prop_ro("device", [](const queue& q) { return q.get_device(); })
       .def_prop_ro("context", [](const queue& q) { return q.get_context(); })
       .def_prop_ro(
@@ -246,7 +241,7 @@ void bind_queue(nb::module_& m) {
           "wait", [](const queue& q) { wait(q); }, nb::call_guard<waiting_without_gil>(),
           "Wait until all commands have finished. Raises their asynchronous errors.")
       .def(
-          "submit_barrier",
+          "submit_barrier(self, depends_on: Sequence[EventLike] = ()) -> Event"_sig,
           [](queue& q, nb::handle depends_on) {
             const std::vector<sycl::event> before = to_events(depends_on, "depends_on");
             const gil_released released;
@@ -254,23 +249,21 @@ void bind_queue(nb::module_& m) {
                                         : q.ext_oneapi_submit_barrier(before),
                          q);
           },
-          nb::arg("depends_on") = nb::make_tuple(),
           "Order commands: later ones wait for those before.\n\n"
           "Parameters\n----------\n"
           "depends_on : sequence of Event, optional\n    What later commands wait for; all "
           "commands "
           "so far by default.\n\n"
           "Returns\n-------\n"
-          "Event\n    Complete when those are.",
-          nb::sig("def submit_barrier(self, depends_on: Sequence[EventLike] = ()) -> Event"))
-      .def("__reduce__", reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"))
+          "Event\n    Complete when those are.")
+      .def("__reduce__(self) -> tuple[Any, ...]"_sig, reduce)
       .def(
-          "_get_capsule",
+          "_get_capsule(self) -> object"_sig,
           [](const queue& q) {
             leaves(q);
             return make_capsule(q, "SyclQueueRef");
           },
-          nb::sig("def _get_capsule(self) -> object"), "A fresh \"SyclQueueRef\" capsule.")
+          "A fresh \"SyclQueueRef\" capsule.")
       .def("__repr__", [](const queue& q) {
         return "<usmx.Queue on " + described(q.get_device()) +
                (q.is_in_order() ? ", in order" : "") +

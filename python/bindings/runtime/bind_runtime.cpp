@@ -15,6 +15,7 @@
 #include "runtime/runtime_bindings.hpp"
 #include "support/containers.hpp"
 #include "support/examples.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 #include "usmx/cpu_driver.hpp"
 
@@ -187,11 +188,8 @@ void bind_platform_and_device(nb::module_& m) {
   // As the device of an array of dpctl has them, with the queue that the device has by default.
   bind_dpctl_names(type,
                    [](nb::handle self) { return default_queue(self_of<sycl::device>(self)); });
-  type.def(
-          "__init__",
-          [](device* self, nb::handle source) { new (self) device(to_device(source, "source")); },
-          nb::arg("source").none() = nb::none(),
-          nb::sig("def __init__(self, source: DeviceLike = None) -> None"))
+  type.def("__init__(self, source: DeviceLike = None) -> None"_sig,
+           [](device* self, nb::handle source) { new (self) device(to_device(source, "source")); })
       .def_prop_ro(
           "filter_string", &filter_of, nb::sig("def filter_string(self) -> str | None"),
           "The full filter string, \"opencl:cpu:0\"; None for a sub-device, which has none.")
@@ -230,31 +228,28 @@ void bind_platform_and_device(nb::module_& m) {
           "native", [](const device& d) { return native_handle(d); },
           "cl_device_id, ze_device_handle_t or CUdevice as an integer. Borrowed: valid as long "
           "as this object lives; retain it with the driver to keep it longer.")
+      .def("create_sub_devices(self, partition: int | Sequence[int] | str) -> list[Device]"_sig,
+           &sub_devices,
+           "Divide the device.\n\n"
+           "Parameters\n----------\n"
+           "partition : int, sequence of int, or str\n"
+           "    Compute units of each of as many parts as fit; or of each part in turn; or what "
+           "the\n"
+           "    parts shall share: \"numa\", \"L4_cache\" ... \"L1_cache\", "
+           "\"next_partitionable\".\n\n"
+           "Returns\n-------\nlist of Device\n\n"
+           "Raises\n------\nValueError\n    If the device cannot be divided so.\n\n"
+           "Notes\n-----\n"
+           "On the CPU driver a copy between memory of two sub-devices that share a context can "
+           "hang\n"
+           "now and then (a defect of the runtime: it frees inside a callback). Give each "
+           "sub-device\n"
+           "its own context, as Queue(sub_device) does, and copy through host memory.")
       .def(
-          "create_sub_devices", &sub_devices, nb::arg("partition"),
-          nb::sig(
-              "def create_sub_devices(self, partition: int | Sequence[int] | str) -> list[Device]"),
-          "Divide the device.\n\n"
-          "Parameters\n----------\n"
-          "partition : int, sequence of int, or str\n"
-          "    Compute units of each of as many parts as fit; or of each part in turn; or what "
-          "the\n"
-          "    parts shall share: \"numa\", \"L4_cache\" ... \"L1_cache\", "
-          "\"next_partitionable\".\n\n"
-          "Returns\n-------\nlist of Device\n\n"
-          "Raises\n------\nValueError\n    If the device cannot be divided so.\n\n"
-          "Notes\n-----\n"
-          "On the CPU driver a copy between memory of two sub-devices that share a context can "
-          "hang\n"
-          "now and then (a defect of the runtime: it frees inside a callback). Give each "
-          "sub-device\n"
-          "its own context, as Queue(sub_device) does, and copy through host memory.")
-      .def(
-          "can_access_peer",
+          "can_access_peer(self, peer: Device, value: str = 'access_supported') -> bool"_sig,
           [](device& d, device& peer, const nb::str& value) {
             return d.ext_oneapi_can_access_peer(peer, peer_value(to_text(value, "value")));
           },
-          nb::arg("peer"), nb::arg("value") = "access_supported",
           "Whether kernels of this device can use device memory of another one.\n\n"
           "Parameters\n----------\n"
           "peer : Device\n    The other device.\n"
@@ -263,18 +258,18 @@ void bind_platform_and_device(nb::module_& m) {
           "Returns\n-------\nbool\n\n"
           "Raises\n------\nValueError\n    Another `value`.")
       .def(
-          "enable_peer_access",
-          [](device& d, device& peer) { d.ext_oneapi_enable_peer_access(peer); }, nb::arg("peer"),
+          "enable_peer_access(self, peer: Device) -> None"_sig,
+          [](device& d, device& peer) { d.ext_oneapi_enable_peer_access(peer); },
           "Let kernels of this device use device memory of another one; see `can_access_peer`.\n\n"
           "Parameters\n----------\n"
           "peer : Device\n    The other device.")
       .def(
-          "disable_peer_access",
-          [](device& d, device& peer) { d.ext_oneapi_disable_peer_access(peer); }, nb::arg("peer"),
+          "disable_peer_access(self, peer: Device) -> None"_sig,
+          [](device& d, device& peer) { d.ext_oneapi_disable_peer_access(peer); },
           "End what `enable_peer_access` began.\n\n"
           "Parameters\n----------\n"
           "peer : Device\n    The other device.")
-      .def("__reduce__", &reduce, nb::sig("def __reduce__(self) -> tuple[Any, ...]"))
+      .def("__reduce__(self) -> tuple[Any, ...]"_sig, &reduce)
       .def("__repr__", [](const device& d) { return "<usmx.Device " + described(d) + ">"; });
   bind_html(type, "device");
   bind_device_info(type);
@@ -284,14 +279,14 @@ void bind_runtime(nb::module_& m) {
   bind_platform_and_device(m);
   bind_event(m);
   bind_context_and_queue(m);
-  m.def("devices", &devices, nb::sig("def devices() -> list[Device]"),
-        with_example("devices",
-                     "All devices, best first: GPUs, accelerators, CPUs.\n\n"
-                     "Returns\n-------\n"
-                     "list of Device\n    Empty without a driver.")
-            .c_str());
-  m.def(
-      "platforms",
+  def(m, "devices() -> list[Device]"_sig, &devices,
+      with_example("devices",
+                   "All devices, best first: GPUs, accelerators, CPUs.\n\n"
+                   "Returns\n-------\n"
+                   "list of Device\n    Empty without a driver.")
+          .c_str());
+  def(
+      m, "platforms() -> list[Platform]"_sig,
       [] {
         std::vector<sycl::platform> found;
         for (const auto& device : devices())
@@ -299,18 +294,16 @@ void bind_runtime(nb::module_& m) {
             found.push_back(p);
         return found;
       },
-      nb::sig("def platforms() -> list[Platform]"),
       with_example("platforms",
                    "Every platform that has a device, in the order of `devices`.\n\n"
                    "Returns\n-------\n"
                    "list of Platform\n    Empty without a driver.")
           .c_str());
-  m.def(
-      "default_queue",
+  def(
+      m, "default_queue(device: DeviceLike = None) -> Queue"_sig,
       [](nb::handle device) {
         return device.is_none() ? default_queue() : default_queue(to_device(device));
       },
-      nb::arg("device").none() = nb::none(),
       with_example(
           "default_queue",
           "The shared in-order queue of a device in its default context, made once.\n\n"
@@ -319,10 +312,9 @@ void bind_runtime(nb::module_& m) {
           "Returns\n-------\nQueue\n    Equal ones in each call for one device.\n\n"
           "Raises\n------\n"
           "DeviceError\n    If there is no such device: with those there are, or what to install.")
-          .c_str(),
-      nb::sig("def default_queue(device: DeviceLike = None) -> Queue"));
-  m.def(
-      "_cpu_driver",
+          .c_str());
+  def(
+      m, "_cpu_driver() -> dict[str, Any]"_sig,
       [] {
         const auto& found = cpu_driver();
         nb::dict report = new_dict();
@@ -333,7 +325,6 @@ void bind_runtime(nb::module_& m) {
         report["early_users"] = found.early_users;
         return report;
       },
-      nb::sig("def _cpu_driver() -> dict[str, Any]"),
       "The CPU driver of this environment, and what was loaded before usmx.");
 }
 

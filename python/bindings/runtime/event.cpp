@@ -24,6 +24,7 @@
 #include "support/attributes.hpp"
 #include "support/bindings.hpp"
 #include "support/interrupts.hpp"
+#include "support/signature.hpp"
 
 namespace usmx::python {
 event::event(event&& o) noexcept
@@ -176,20 +177,17 @@ void bind_event(nb::module_& m) {
                          "Parameters\n----------\n"
                          "source : Event of usmx or dpctl, \"SyclEventRef\" capsule, or None\n"
                          "    None makes an event that is complete.");
-  type.def(
-          "__init__",
-          [](nb::pointer_and_handle<event> self, nb::handle source) {
-            if (source.is_none()) return initialise(self);
-            const event* const ours =
-                is_ready<event>(source) ? nb::inst_ptr<event>(source) : nullptr;
-            initialise(self, to_event(source, "source"), ours ? ours->backend() : std::nullopt);
-          },
-          nb::arg("source").none() = nb::none(),
-          nb::sig("def __init__(self, source: EventLike | None = None) -> None"))
+  type.def("__init__(self, source: EventLike | None = None) -> None"_sig,
+           [](nb::pointer_and_handle<event> self, nb::handle source) {
+             if (source.is_none()) return initialise(self);
+             const event* const ours =
+                 is_ready<event>(source) ? nb::inst_ptr<event>(source) : nullptr;
+             initialise(self, to_event(source, "source"), ours ? ours->backend() : std::nullopt);
+           })
       .def("wait", &event::wait,
            "Wait until the command has finished. Raises its asynchronous errors.")
-      .def_static(
-          "wait_for",
+      .def(
+          "wait_for(events: EventLike | Sequence[EventLike]) -> None"_sig,
           [](nb::handle source) {
             const std::vector<sycl::event> events = to_events(source, "events");
             {
@@ -199,15 +197,13 @@ void bind_event(nb::module_& m) {
             }
             release_waiting_objects();
           },
-          nb::arg("events"), "Wait for an event, or for all of a sequence.",
-          nb::sig("def wait_for(events: EventLike | Sequence[EventLike]) -> None"))
+          "Wait for an event, or for all of a sequence.")
       .def(
-          "__await__",
+          "__await__(self) -> Generator[Any, None, None]"_sig,
           [](nb::object self) {
             static_cast<void>(self_of<event>(self));
             return nb::module_::import_("usmx._waiting").attr("wait")(self).attr("__await__")();
           },
-          nb::sig("def __await__(self) -> Generator[Any, None, None]"),
           "In a coroutine of asyncio: wait until the command has finished while others run.\n"
           "Raises its asynchronous errors. Cancelling the task leaves the command alone.")
       .def_prop_ro(
@@ -238,8 +234,9 @@ void bind_event(nb::module_& m) {
           "Of the device whose command this is. None for an event that another library made: SYCL "
           "cannot\nsay it of every event.")
       .def(
-          "_get_capsule", [](const event& e) { return make_capsule(e.get(), "SyclEventRef"); },
-          nb::sig("def _get_capsule(self) -> object"), "A fresh \"SyclEventRef\" capsule.")
+          "_get_capsule(self) -> object"_sig,
+          [](const event& e) { return make_capsule(e.get(), "SyclEventRef"); },
+          "A fresh \"SyclEventRef\" capsule.")
       .def("__repr__",
            [](const event& e) { return detail::format("<usmx.Event {}>", status_of(e)); });
   bind_identity(type);

@@ -12,6 +12,7 @@
 #include "support/attributes.hpp"
 #include "support/bindings.hpp"
 #include "support/self.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -47,28 +48,22 @@ template <class T>
 void bind_identity(nb::class_<T>& type, const char* capsule_name = nullptr) {
   type.attr("__module__") = "usmx";  // where users find it, not where it is compiled
   type.def(
-          "__eq__",
+          "__eq__(self, other: object?, /) -> bool"_sig,
           [capsule_name](const T& self, nb::handle other) {
             if (is_ready<T>(other)) return self == *nb::inst_ptr<T>(other);
             return same_behind_capsule(self, other, capsule_name);
           },
-          nb::is_operator(), nb::arg("other").none(),
-          nb::sig("def __eq__(self, other: object, /) -> bool"))
+          nb::is_operator())
       .def("__hash__", [](const T& self) { return std::hash<T>()(self); })
-      .def(
-          "__copy__",
-          [](nb::object self) {
-            static_cast<void>(self_of<T>(self));
-            return self;
-          },
-          nb::sig("def __copy__(self) -> Self"))
-      .def(
-          "__deepcopy__",
-          [](nb::object self, nb::handle) {
-            static_cast<void>(self_of<T>(self));
-            return self;
-          },
-          nb::arg("memo"), nb::sig("def __deepcopy__(self, memo: object) -> Self"));
+      .def("__copy__(self) -> Self"_sig,
+           [](nb::object self) {
+             static_cast<void>(self_of<T>(self));
+             return self;
+           })
+      .def("__deepcopy__(self, memo: object) -> Self"_sig, [](nb::object self, nb::handle) {
+        static_cast<void>(self_of<T>(self));
+        return self;
+      });
 }
 
 /// A fresh capsule with a copy of its own, which it deletes in the end. A consumer copies once more

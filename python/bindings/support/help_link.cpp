@@ -13,6 +13,7 @@
 
 #include "help_headings.inc"
 #include "support/containers.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 
 namespace usmx::python {
@@ -82,9 +83,9 @@ void add_help_link() noexcept {
 std::span<const std::string_view> all_help_headings() noexcept { return help_headings; }
 
 void bind_help_links(nb::module_& m) {
-  m.def(
-      "_help_note", [](const nb::str& message) { return note_for(to_text(message, "message")); },
-      nb::arg("message"), nb::sig("def _help_note(message: str) -> str | None"),
+  def(
+      m, "_help_note(message: str) -> str | None"_sig,
+      [](const nb::str& message) { return note_for(to_text(message, "message")); },
       "The line that leads to the page of troubleshooting, for a message that has an entry there.");
 }
 

@@ -8,6 +8,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include "support/signature.hpp"
+
 namespace usmx::python {
 
 namespace nb = nanobind;
@@ -38,13 +40,10 @@ inline void refuse_iteration(nb::handle type) {
 /// `_repr_html_`, what notebooks show: a function of usmx._notebook makes it.
 template <class T, class... Bases>
 void bind_html(nb::class_<T, Bases...>& type, const char* function) {
-  type.def(
-      "_repr_html_",
-      [function](nb::handle self) {
-        static_cast<void>(self_of<T>(self));
-        return nb::module_::import_("usmx._notebook").attr(function)(self);
-      },
-      nb::sig("def _repr_html_(self) -> str"));
+  type.def("_repr_html_(self) -> str"_sig, [function](nb::handle self) {
+    static_cast<void>(self_of<T>(self));
+    return nb::module_::import_("usmx._notebook").attr(function)(self);
+  });
 }
 
 /// The end of an `__init__`: makes the object in place. Reading the arguments may have run Python

@@ -13,6 +13,7 @@
 
 #include "support/bindings.hpp"
 #include "support/self.hpp"
+#include "support/signature.hpp"
 #include "support/slot_errors.hpp"
 #include "usmx/detail/explained_calls.hpp"
 
@@ -48,27 +49,47 @@ bool read_call(const std::array<PyObject*, N>& names, std::size_t positional,
 }
 
 /// A bound function whose plain calls do without the dispatcher: those with positional arguments
-/// and interned names. `Call` has the names, how many of them may be positional, the defaults
-/// (null: has to be given) and the function. `open` comes after `def`, whose dispatcher serves all
+/// and interned names. `Call` has its signature and the function, `run`; the dispatcher serves all
 /// other calls.
 template <class Call>
 class quick_call {
  public:
+  template <class... Extra>
+  static void def(nb::handle scope, const Extra&... extra) {
+    open(Call::signature().bind(scope, Call::run, extra...));
+  }
+  /// For a function that was bound by that signature.
   static void open(nb::handle function) {
     dispatched_ = explained_calls::replace(function.ptr(), call);
   }
 
  private:
+  static constexpr call_shape shape = decltype(Call::signature())::shape;
+  static_assert(shape.args_at == call_shape::most && shape.keywords_at == call_shape::most);
+  static constexpr std::size_t self = shape.is_method ? 1 : 0;
+  static constexpr std::size_t count = shape.count + self;
+
   static PyObject* call(PyObject* function, PyObject* const* args, std::size_t nargsf,
                         PyObject* keywords) noexcept {
+    // No call gives the name null; a default that is null is a value that has to be given.
     static const auto names = [] {
-      std::array<PyObject*, Call::names.size()> all{};
-      std::ranges::transform(Call::names, all.begin(), PyUnicode_InternFromString);
+      std::array<PyObject*, count> all{};
+      for (std::size_t k = 0; k < shape.count; ++k) {
+        const char* const name = Call::signature().name_of(k);
+        if (name != nullptr) all[k + self] = PyUnicode_InternFromString(name);
+      }
       return all;
     }();
-    static const std::array<PyObject*, Call::names.size()> defaults = Call::defaults();
+    static const auto defaults = [] {
+      std::array<PyObject*, count> all{};
+      for (std::size_t k = 0; k < shape.count; ++k) {
+        if (shape.has(shape.with_default, k))
+          all[k + self] = Call::signature().default_of(k).release().ptr();
+      }
+      return all;
+    }();
     auto given = defaults;
-    if (!read_call(names, Call::positional, given, args, nargsf, keywords) ||
+    if (!read_call(names, shape.by_place + self, given, args, nargsf, keywords) ||
         std::ranges::find(given, nullptr) != given.end()) {
       return dispatched_(function, args, nargsf, keywords);
     }

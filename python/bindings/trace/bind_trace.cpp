@@ -19,6 +19,7 @@
 #include "support/bindings.hpp"
 #include "support/gil.hpp"
 #include "support/self.hpp"
+#include "support/signature.hpp"
 #include "support/text.hpp"
 #include "trace/subscriber/subscriber.h"
 #include "usmx/pool.hpp"
@@ -320,30 +321,26 @@ nb::list pools_held() {
 
 void bind_trace(nb::module_& m) {
   nb::class_<trace_recorder>(m, "_TraceRecorder")
-      .def(
-          "__init__",
-          [](nb::pointer_and_handle<trace_recorder> self, std::size_t most, bool latest,
-             bool one_by_one) {
-            initialise(self, most,
-                       latest ? trace_recorder::keep::latest : trace_recorder::keep::first,
-                       one_by_one ? trace_recorder::kernels::one_by_one
-                                  : trace_recorder::kernels::as_submitted);
-          },
-          nb::arg("most"), nb::arg("latest"), nb::arg("one_by_one") = false)
+      .def("__init__(self, most: int, latest: bool, one_by_one: bool = False) -> None"_sig,
+           [](nb::pointer_and_handle<trace_recorder> self, std::size_t most, bool latest,
+              bool one_by_one) {
+             initialise(self, most,
+                        latest ? trace_recorder::keep::latest : trace_recorder::keep::first,
+                        one_by_one ? trace_recorder::kernels::one_by_one
+                                   : trace_recorder::kernels::as_submitted);
+           })
       .def("start", &trace_recorder::start)
       .def("stop", &trace_recorder::stop)
       .def_prop_ro("on", &trace_recorder::is_on)
       .def_prop_ro("started", &trace_recorder::started)
       .def_prop_ro("stopped", &trace_recorder::stopped)
       .def_prop_ro("dropped", &trace_recorder::dropped)
-      .def("records", records_of, nb::sig("def records(self) -> list[tuple[object, ...]]"))
-      .def("blocks", blocks_of, nb::sig("def blocks(self) -> list[tuple[object, ...]]"))
-      .def_static(
-          "find_places_outside",
-          [](const nb::str& folder) { find_places_outside(to_text(folder, "folder")); },
-          nb::arg("folder"))
+      .def("records(self) -> list[tuple[object, ...]]"_sig, records_of)
+      .def("blocks(self) -> list[tuple[object, ...]]"_sig, blocks_of)
+      .def("find_places_outside(folder: str) -> None"_sig,
+           [](const nb::str& folder) { find_places_outside(to_text(folder, "folder")); })
       .def_static("now", trace_now)
-      .def_static("held_pools", pools_held, nb::sig("def held_pools() -> list[tuple[object, ...]]"))
+      .def("held_pools() -> list[tuple[object, ...]]"_sig, pools_held)
       .def_static("sink", [] { return reinterpret_cast<std::uintptr_t>(&take_runtime_call); });
 }
 

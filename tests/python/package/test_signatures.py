@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,44 @@ def test_each_method_and_function_of_the_stub_has_a_docstring():
     public = [(place, one) for place, one in functions if not one.name.startswith("_")]
     assert len(public) > 100
     assert [(place, one.name) for place, one in public if not ast.get_docstring(one)] == []
+
+
+def test_a_signature_is_the_binding():
+    given = usmx._usmx._Testing.given
+    defaults = (b"z", (), True, 300, None)
+    assert given(1, 2, e=3) == (1, 2, -1.5, "x, (y", 3, *defaults)
+    assert given(1, None, d=4, c=5, e=None) == (1, None, 5, 4, None, *defaults)
+    assert given(1, 2, 3, 4, e=5, f=6, g=7, h=8, i=9, j=10) == tuple(range(1, 11))
+    of_signature = inspect.signature(given).parameters.values()
+    assert [one.default for one in of_signature if one.default is not one.empty] == [
+        -1.5, "x, (y", *defaults
+    ]  # fmt: skip
+    for arguments, named in (
+        ((None, 2), {"e": 3}),  # the type has no None
+        ((1, 2, None), {"e": 3}),
+        ((1, 2, 3, 4, 5), {"e": 3}),  # by name alone
+        ((1,), {"b": 2, "e": 3}),  # by place alone
+        ((1, 2), {}),  # a value that has no default
+    ):
+        with pytest.raises(TypeError, match="given: "):
+            given(*arguments, **named)
+    # Python does not see the mark for None.
+    assert "b: str, /" in given.__nb_signature__[0][0]
+
+
+def test_an_argument_by_place_alone_is_not_taken_by_name():
+    seen = set()
+    for function in vars(usmx._usmx).values():
+        if type(function).__name__ != "nb_func":
+            continue
+        for one in inspect.signature(function).parameters.values():
+            if one.kind is one.POSITIONAL_ONLY and not re.fullmatch(r"arg\d*", one.name):
+                with pytest.raises(TypeError, match=f"unexpected argument '{one.name}'"):
+                    function(**{one.name: usmx.ones(3)})
+                seen.add(f"{function.__name__}({one.name})")
+    assert seen >= {"from_dlpack(x)", "_rebuild_array(data)"}
+    with pytest.raises(TypeError, match="unexpected argument 'value'"):
+        usmx.float32(value=3)
 
 
 def test_completion_offers_what_an_array_has():
