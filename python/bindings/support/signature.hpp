@@ -139,11 +139,12 @@ struct function_parameters {
   static constexpr std::size_t count = sizeof...(Parameters);
   /// Which of them has a type; `call_shape::most` if none has.
   template <class Type>
-  static constexpr std::size_t at = [] {
+  static constexpr std::size_t at() {
     constexpr bool is_one[] = {std::is_same_v<std::remove_cvref_t<Parameters>, Type>..., true};
-    const auto found = static_cast<std::size_t>(std::ranges::find(is_one, true) - is_one);
-    return found == count ? call_shape::most : found;
-  }();
+    std::size_t k = 0;
+    while (!is_one[k]) ++k;
+    return k == count ? call_shape::most : k;
+  }
 };
 
 template <class Function>
@@ -378,32 +379,15 @@ class signature : public nb::def_visitor<signature<Shape>> {
     using call = parameters_of<Function>;
     static_assert(call::count == in_function(Shape.count),
                   "the signature has another number of parameters than the function");
-    static_assert(call::template at<nb::args> == in_function(Shape.args_at),
+    static_assert(call::template at<nb::args>() == in_function(Shape.args_at),
                   "the signature has `*args` where the function has no nb::args, or the other way");
     static_assert(
-        call::template at<nb::kwargs> == in_function(Shape.keywords_at),
+        call::template at<nb::kwargs>() == in_function(Shape.keywords_at),
         "the signature has `**keywords` where the function has no nb::kwargs, or the other way");
-    const auto self = [] {
-      if constexpr (Shape.is_method) {
-        return nb::is_method();
-      } else {
-        return nullptr;
-      }
-    };
-    const auto star = [] {
-      if constexpr (Shape.has_star) {
-        return nb::kw_only();
-      } else {
-        return nullptr;
-      }
-    };
     constexpr std::size_t first = Shape.has_star ? Shape.by_place : Shape.count;
-    return [&]<std::size_t... By, std::size_t... Named>(std::index_sequence<By...>,
-                                                        std::index_sequence<Named...>) {
-      return nb::cpp_function<Target>(std::move(function), nb::scope(scope), nb::name(shown_),
-                                      self(), argument<By>()..., star(),
-                                      argument<first + Named>()..., nb::sig(shown_), extra...);
-    }(std::make_index_sequence<first>(), std::make_index_sequence<Shape.count - first>());
+    return bind_parameters<Target>(std::make_index_sequence<first>(),
+                                   std::make_index_sequence<Shape.count - first>(), scope,
+                                   std::move(function), extra...);
   }
 
   /// The name of the function.
@@ -424,6 +408,18 @@ class signature : public nb::def_visitor<signature<Shape>> {
   }
 
  private:
+  using self_mark = std::conditional_t<Shape.is_method, nb::is_method, std::nullptr_t>;
+  using star_mark = std::conditional_t<Shape.has_star, nb::kw_only, std::nullptr_t>;
+
+  template <class Target, std::size_t... First, std::size_t... Named, class Function,
+            class... Extra>
+  nb::object bind_parameters(std::index_sequence<First...>, std::index_sequence<Named...>,
+                             nb::handle scope, Function function, const Extra&... extra) const {
+    return nb::cpp_function<Target>(
+        std::move(function), nb::scope(scope), nb::name(shown_), self_mark(), argument<First>()...,
+        star_mark(), argument<sizeof...(First) + Named>()..., nb::sig(shown_), extra...);
+  }
+
   static constexpr std::size_t in_function(std::size_t parameter) {
     return parameter == call_shape::most || !Shape.is_method ? parameter : parameter + 1;
   }
