@@ -441,7 +441,8 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
   std::string begin = "  const uint64_t _at = global_id();\n  if (_at >= _size) return;\n", end;
   if (several) {
     begin = format(
-        "  const auto _one = [&]([[maybe_unused]] const uint64_t _at, const int64_t _in{}) {}{{\n",
+        "  const auto _one = [&]([[maybe_unused]] const uint64_t _at,\n"
+        "                        const int64_t _in{})\n      {}{{\n",
         declared, inlined);
     end = format("  }};\n  expression::each_several<{}>(_size, _one{});\n", plan.elements, passed);
   } else if (plan.by_rows) {

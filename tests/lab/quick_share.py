@@ -100,8 +100,8 @@ SHARE = {
     "test_signatures.py::test_everything_public_has_a_signature": 100,
 }
 
-#: With pairs the most cases of one function, in rooms whose tests compile a kernel in each case. All
-#: functions have some: every value first, from all parts of long lists. Elsewhere every pair.
+#: With pairs the most cases of one function, in rooms whose tests compile a kernel in each case.
+#: All functions have some: every value first, from all parts of long lists. Elsewhere every pair.
 WITH_PAIRS = {
     "tests/python/array/": 4,
     "tests/python/expression/": 6,

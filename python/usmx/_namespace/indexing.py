@@ -83,7 +83,8 @@ def _scatter_kernel(indices: int, rest: int, among: str = "") -> ElementwiseKern
             "many": "const bool last = others[place] == turn;",
         }[among]
         store = f"{look}\nif (last) {{ {store} }}"
-    return ElementwiseKernel(", ".join(parameters), "raw T x", store, f"scatter{among and '_'}{among}")
+    name = f"scatter_{among}" if among else "scatter"
+    return ElementwiseKernel(", ".join(parameters), "raw T x", store, name)
 
 
 @cache
@@ -305,9 +306,7 @@ def checked_gather(x: ndarray, indices: ndarray, out: ndarray, axis: int) -> Non
 _FEW_INDICES = 128
 
 
-def scatter(
-    x: ndarray, indices: list[ndarray], value: ndarray, are_distinct: bool = False
-) -> None:
+def scatter(x: ndarray, indices: list[ndarray], value: ndarray, are_distinct: bool = False) -> None:
     """``x[indices] = value`` for the first axes of x; of equal indices the last one's value stays.
 
     The items of a kernel have no order, so of equal indices only the last one's item may write.

@@ -18,7 +18,7 @@ import dpctl.memory
 import lab
 import numpy as np
 import pytest
-from backend_row import REASONS, has, needs
+from backend_row import REASONS, ROW, has, needs
 
 import usmx
 import usmx.memory
@@ -72,7 +72,12 @@ def test_options_are_keywords(cls: Any) -> None:
 
 @pytest.mark.parametrize("alignment", [0, 1, 16, 64, 256, 4096])
 def test_alignment(cls: Any, alignment: int) -> None:
-    memory = cls(100, alignment=alignment)
+    try:
+        memory = cls(100, alignment=alignment)
+    except dpctl.memory.USMAllocationError:
+        # Of dpctl alone, which asks the driver for more than it has.
+        assert alignment > ROW.most_alignment
+        return
     assert memory._pointer % max(alignment, 1) == 0
 
 

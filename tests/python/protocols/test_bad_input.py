@@ -9,12 +9,13 @@ from pathlib import Path
 
 import bad_input_program
 import pytest
-from backend_row import needs
+from backend_row import has, needs
 from depths import of_depth
 
 PROGRAM = Path(bad_input_program.__file__)
 CASES = bad_input_program.CASES
-REPEATABLE = sorted(name for name, case in CASES.items() if case.repeatable)
+#: What the device has to have for an input to be wrong, by the end of its name.
+NEEDED = {"other-context": "contexts", "another-context": "contexts", "sub-device": "parts"}
 PORTIONS = 16
 TOGETHER = 20  # cases in one process
 BATCHES = [tuple(CASES)[k : k + TOGETHER] for k in range(0, len(CASES), TOGETHER)]
@@ -55,13 +56,18 @@ def outcomes(names):
     return said
 
 
-def needed(name: str) -> list[pytest.MarkDecorator]:
-    """What the device has to have for an input to be wrong."""
-    what = {"other-context": "contexts", "another-context": "contexts", "sub-device": "parts"}
-    return [needs(need) for end, need in what.items() if name.endswith(end)]
+def needed(name: str) -> list[str]:
+    return [need for end, need in NEEDED.items() if name.endswith(end)]
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=needed(name)) for name in CASES])
+REPEATABLE = sorted(
+    name for name, case in CASES.items() if case.repeatable and all(map(has, needed(name)))
+)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[needs(*needed(name))]) for name in CASES]
+)
 def test_refused_with_words_that_help(name):
     together = next(names for names in BATCHES if name in names)
     assert outcomes(together)[name] is None
