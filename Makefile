@@ -12,7 +12,7 @@ BUILD := build/venv
 STAMPS := $(VENV)/.stamps
 # A worker for each core; PYTEST_ARGS="-k name" runs some tests, one after the other.
 PYTEST_ARGS ?= -n auto --dist worksteal
-# quick: some of the tests; pairs: every pair of parameters' values; full: all cases. docs/testing.md
+# quick: some of the tests; pairs: all, with every pair of parameters' values or some; full: all cases. docs/testing.md
 DEPTH ?= quick
 # Of `make test-device`: in the form of ONEAPI_DEVICE_SELECTOR, backend:number or backend:type.
 DEVICE ?= *:*
@@ -58,7 +58,7 @@ demo: $(STAMPS)/usmx $(STAMPS)/demo ## build, then compute on real data that sev
 
 test: ## some tests of each file: minutes
 test-pairs: DEPTH = pairs
-test-pairs: ## all tests, those with parameters with every pair of values: what CI runs
+test-pairs: ## all tests, with every pair of parameters' values, or some cases where they compile kernels: what CI runs
 test-all: DEPTH = full
 test-all: ## all cases of all tests
 # The programs of the tests are compiled while pip installs what the tests compare with.

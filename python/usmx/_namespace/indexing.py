@@ -317,34 +317,28 @@ def scatter(x: ndarray, indices: list[ndarray], value: ndarray, are_distinct: bo
     # The kernel writes anywhere in x: what it reads must not be there.
     value, *indices = (apart_from(x, one) for one in (value, *indices))
     shape = np.broadcast_shapes(*(i.shape for i in indices))
-    count = prod(shape)
     shaped = [i.reshape(i.shape + (1,) * rest) for i in indices]
+    count, lengths = prod(shape), x.shape[: len(indices)]
     if are_distinct or count < 2 or not any(value.strides[: value.ndim - rest]):
         _scatter_kernel(len(indices), rest)(as_bits(value), *shaped, as_bits(x))
         return
-    lengths = x.shape[: len(indices)]
     pairs = [one for pair in zip(indices, lengths, strict=True) for one in pair]
     place: ndarray = _place_kernel(len(indices))(*pairs).reshape(-1)
+    is_few = count <= _FEW_INDICES
     turn = _usmx.arange(
         count,
-        dtype="int64" if count <= _FEW_INDICES or count >> 31 else "int32",
+        dtype="int64" if is_few or count >> 31 else "int32",
         usm_type=place.usm_type,
         queue=place.queue,
     )
     others = place
-    if count > _FEW_INDICES:
-        reached = prod(lengths)
-        if reached > 8 * count:  # a table of them would be larger than what is moved
-            from .sets import unique_inverse
-
-            place = unique_inverse(place).inverse_indices
-            reached = count
-        others = empty_at(place, reached, turn.dtype)
+    if not is_few:
+        # Only the elements that are asked for are written, and read.
+        others = _usmx.empty(prod(lengths), turn.dtype, usm_type="device", queue=place.queue)
         _some_turn_kernel()(place, turn, others)
         _last_turn_kernel()(place, turn, others)
     behind = shape + (1,) * rest
-    among = "few" if count <= _FEW_INDICES else "many"
-    _scatter_kernel(len(indices), rest, among)(
+    _scatter_kernel(len(indices), rest, "few" if is_few else "many")(
         as_bits(value), *shaped, place.reshape(behind), turn.reshape(behind), others, count,
         as_bits(x),
     )  # fmt: skip

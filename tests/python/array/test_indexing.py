@@ -562,7 +562,7 @@ def test_complex_numbers_in_a_list_are_not_assigned_to_real_elements() -> None:
 def test_of_equal_indices_the_value_of_the_last_one_stays(kind: str, count: int) -> None:
     rng = np.random.default_rng(count)
     value = np.arange(count)
-    for length in (1, 7, 40 * count):  # a table of all places, or of those that are used
+    for length in (1, 7, 40 * count):
         at = rng.integers(-length, length, count) // 20 if length > 7 else np.arange(count) % length
         wanted = np.full(length, -1)
         wanted[at] = value

@@ -63,7 +63,7 @@ TIERS = {
     "RawKernel": (RAW[3], "argument 1 of kernel 'raw'"),
     "usmx.kernel": (python[3], "argument 1 ('y') of kernel 'python'"),
     "ElementwiseKernel": (usmx.ElementwiseKernel("T x, T y", "T z", "z = x + y"), "input 'y'"),
-    "fuse": (usmx.fuse(lambda x, y: x + y), "input 'a1'"),
+    "fuse": (usmx.fuse(lambda x, y: x + y), "input 'x1'"),
     "ReductionKernel": (
         usmx.ReductionKernel("T x, T y", "T z", "x + y", "a + b", "z = a", "0"),
         "input 'y'",

@@ -11,6 +11,7 @@ import os
 import pickle
 import queue
 import signal
+import time
 
 import device_programs
 import numpy as np
@@ -40,25 +41,30 @@ def used():
 
 @pytest.fixture
 def run():
-    """Start a function in another process; answers come through a queue."""
+    """Start a function in another process; its answers come through a queue of its own, because a
+    process that is killed may have the lock of it."""
     context = multiprocessing.get_context("spawn")
-    answers = context.Queue()
+    answers = []
     started = []
     orders = context.Queue()
 
     def start(function, *arguments):
-        process = context.Process(target=function, args=(*arguments, answers))
+        answers.append(context.Queue())
+        process = context.Process(target=function, args=(*arguments, answers[-1]))
         process.start()
         started.append(process)
         return process
 
     def answer():
-        for _ in range(200):
-            try:
-                return answers.get(timeout=0.5)
-            except queue.Empty:
-                ended = [p.exitcode for p in started if p.exitcode not in (None, 0, -9)]
-                assert not ended, f"a process ended with {ended}"
+        ends_at = time.monotonic() + 100
+        while time.monotonic() < ends_at:
+            for one in answers:
+                try:
+                    return one.get(timeout=0.1)
+                except queue.Empty:
+                    pass
+            ended = [p.exitcode for p in started if p.exitcode not in (None, 0, -9)]
+            assert not ended, f"a process ended with {ended}"
         raise AssertionError("no answer")
 
     start.answer, start.orders, start.context = answer, orders, context
