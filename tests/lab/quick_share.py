@@ -103,11 +103,12 @@ SHARE = {
 #: With pairs the most cases of one function, in rooms whose tests compile a kernel in each case.
 #: All functions have some: every value first, from all parts of long lists. Elsewhere every pair.
 WITH_PAIRS = {
-    "tests/python/array/": 4,
+    "tests/python/array/": 2,
     "tests/python/expression/": 6,
     "tests/python/fusion/": 6,
     "tests/python/kernel/": 4,
-    "tests/python/laws/": 40,
+    "tests/python/laws/": 24,
     "tests/python/python_kernel/": 4,
+    "test_docs.py::test_a_block_pasted_alone": 30,
     "test_memory_life.py::test_owners_and_users": 8,
 }
