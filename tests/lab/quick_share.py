@@ -110,5 +110,10 @@ WITH_PAIRS = {
     "tests/python/laws/": 24,
     "tests/python/python_kernel/": 4,
     "test_docs.py::test_a_block_pasted_alone": 30,
+    # Of which one case is seconds.
+    "test_nan_reductions.py::test_complex_numbers_have_numpys_order": 1,
+    "test_one_name.py::test_arrays_and_texts": 12,
+    "test_operation_laws.py::test_given_output_of_any": 12,
+    "test_statistics.py::test_reductions_begin_with_a_number": 1,
     "test_memory_life.py::test_owners_and_users": 8,
 }
