@@ -42,4 +42,18 @@ inline void join(const T* const (&from)[8], const int64_t (&sizes)[8], T* to, in
   }
 }
 
+/// `to[places[k]] = values[k]` in turn, so that of equal places the last value stays. Each item
+/// reads all places, and has its part of the `length` elements.
+template <class T>
+inline void put_in_turn(T* to, const int64_t* places, const T* values, int64_t length,
+                        int64_t count) {
+  const int64_t part = int64_t(global_id()), parts = int64_t(global_range());
+  const int64_t first = length / parts * part + length % parts * part / parts;
+  const int64_t last = length / parts * (part + 1) + length % parts * (part + 1) / parts;
+  for (int64_t k = 0; k < count; ++k) {
+    const int64_t place = places[k];
+    if (place >= first && place < last) to[place] = values[k];
+  }
+}
+
 }  // namespace usmx::gathering

@@ -302,6 +302,35 @@ def checked_gather(x: ndarray, indices: ndarray, out: ndarray, axis: int) -> Non
         check_indices(indices, length, axis)
 
 
+@cache
+def _put_in_turn_kernel(elements: str) -> RawKernel:
+    return RawKernel(
+        f'#include "usmx/gather.hpp"\nUSMX_KERNEL(1) put_in_turn({elements}* x, '
+        f"const int64_t* places, const {elements}* values, int64_t length, int64_t count) "
+        "{\n  usmx::gathering::put_in_turn(x, places, values, length, count);\n}\n",
+        "put_in_turn",
+    )
+
+
+#: Each reads all indices, so more of them than this would gain nothing.
+_MOST_PARTS = 8
+
+
+def _put_in_turn(x: ndarray, place: ndarray, value: ndarray) -> bool:
+    """Writes value after value, as NumPy does, where the device is a processor, or does not."""
+    if not x.device._groups_are_loops or x.itemsize not in (1, 2, 4, 8):
+        return False
+    if value.size != place.size or not all(
+        one.flags.c_contiguous and one._is_aligned() for one in (x, place, value)
+    ):
+        return False
+    bits = as_bits(x)
+    _put_in_turn_kernel(cpp(bits.dtype))[
+        (min(x.device.max_compute_units, _MOST_PARTS, x.size),), (1,)
+    ](bits.reshape(-1), place, as_bits(value).reshape(-1), x.size, place.size)
+    return True
+
+
 #: Up to so many indices each item looks for an equal one among those behind its own.
 _FEW_INDICES = 128
 
@@ -333,6 +362,8 @@ def scatter(x: ndarray, indices: list[ndarray], value: ndarray, are_distinct: bo
     )
     others = place
     if not is_few:
+        if rest == 0 and _put_in_turn(x, place, value):
+            return
         # Only the elements that are asked for are written, and read.
         others = _usmx.empty(prod(lengths), turn.dtype, usm_type="device", queue=place.queue)
         _some_turn_kernel()(place, turn, others)
