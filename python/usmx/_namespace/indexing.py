@@ -75,13 +75,15 @@ def _scatter_kernel(indices: int, rest: int, among: str = "") -> ElementwiseKern
     parameters = ["T value", *(f"int64 i{k}" for k in range(indices))]
     store = f"{_position(indices, rest)} x[index] = value;"
     if among:
-        kind = "int64" if among == "few" else "K"
-        parameters += ["int64 place", f"{kind} turn", f"raw {kind} others", "int64 count"]
-        look = {
-            "few": "bool last = true;\n"
-            "for (int64_t k = turn + 1; k < count; ++k) last &= others[k] != place;",
-            "many": "const bool last = others[place] == turn;",
+        more, look = {
+            "few": (
+                "int64 turn, raw int64 others, int64 count",
+                "bool last = true;\n"
+                "for (int64_t k = turn + 1; k < count; ++k) last &= others[k] != place;",
+            ),
+            "many": ("K turn, raw K latest", "const bool last = latest[place] == turn;"),
         }[among]
+        parameters += ["int64 place", more]
         store = f"{look}\nif (last) {{ {store} }}"
     name = f"scatter_{among}" if among else "scatter"
     return ElementwiseKernel(", ".join(parameters), "raw T x", store, name)
@@ -354,25 +356,25 @@ def scatter(x: ndarray, indices: list[ndarray], value: ndarray, are_distinct: bo
     pairs = [one for pair in zip(indices, lengths, strict=True) for one in pair]
     place: ndarray = _place_kernel(len(indices))(*pairs).reshape(-1)
     is_few = count <= _FEW_INDICES
+    if not is_few and rest == 0 and _put_in_turn(x, place, value):
+        return
     turn = _usmx.arange(
         count,
         dtype="int64" if is_few or count >> 31 else "int32",
         usm_type=place.usm_type,
         queue=place.queue,
     )
-    others = place
+    seen: tuple[Any, ...] = (place, count)
     if not is_few:
-        if rest == 0 and _put_in_turn(x, place, value):
-            return
         # Only the elements that are asked for are written, and read.
-        others = _usmx.empty(prod(lengths), turn.dtype, usm_type="device", queue=place.queue)
-        _some_turn_kernel()(place, turn, others)
-        _last_turn_kernel()(place, turn, others)
+        latest = _usmx.empty(prod(lengths), turn.dtype, usm_type="device", queue=place.queue)
+        _some_turn_kernel()(place, turn, latest)
+        _last_turn_kernel()(place, turn, latest)
+        seen = (latest,)
     behind = shape + (1,) * rest
     _scatter_kernel(len(indices), rest, "few" if is_few else "many")(
-        as_bits(value), *shaped, place.reshape(behind), turn.reshape(behind), others, count,
-        as_bits(x),
-    )  # fmt: skip
+        as_bits(value), *shaped, place.reshape(behind), turn.reshape(behind), *seen, as_bits(x)
+    )
 
 
 def _flat_rest(
