@@ -29,7 +29,7 @@ template <int Elements, class T>
 inline void store_several(const T*, const several<T, Elements>&) {}  // an input
 template <int Elements, class T>
 inline void store_several(T* p, const several<T, Elements>& values) {
-  __builtin_memcpy(__builtin_assume_aligned(p, alignment<T, Elements>), &values, sizeof values);
+  __builtin_memcpy(aligned<Elements>(p), &values, sizeof values);
 }
 
 /// All loads come before the first store, so that they and the stores become one each, even where
