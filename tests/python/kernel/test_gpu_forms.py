@@ -63,14 +63,24 @@ def test_types_of_different_widths_and_numbers():
         np.testing.assert_array_equal(z.to_numpy(), np.where(c, a, 7))
 
 
-def test_outputs_keep_what_is_not_assigned_and_can_be_read():
-    some_of = usmx.ElementwiseKernel("T x", "T y", "if (x > 4) y = x; else if (x > 2) y += x", "s")
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (
+            "if (x > 4) y = x; else if (x > 2) y += x",
+            lambda x: np.where(x > 4, x, np.where(x > 2, 100 + x, 100)),
+        ),
+        ("y = x; y = _raw_y[i] + x", lambda x: 2 * x),
+    ],
+    ids=["not assigned, or read", "seen as a whole"],
+)
+def test_outputs_have_what_they_had_and_what_was_assigned(text, wanted):
+    kernel = usmx.ElementwiseKernel("T x", "T y", text, "output")
     for size in SIZES:
         x = some("float32", size)
         y = usmx.asarray(np.full(size, 100, "float32"))
-        some_of(usmx.asarray(x), y)
-        wanted = np.where(x > 4, x, np.where(x > 2, 100 + x, 100))
-        np.testing.assert_array_equal(y.to_numpy(), wanted)
+        kernel(usmx.asarray(x), y)
+        np.testing.assert_array_equal(y.to_numpy(), wanted(x))
 
 
 def test_an_element_of_an_atomic_operation_is_in_memory(texts):
@@ -80,15 +90,6 @@ def test_an_element_of_an_atomic_operation_is_in_memory(texts):
     count(usmx.asarray(x), y)
     np.testing.assert_array_equal(y.to_numpy(), x + 1)
     assert "each_several" not in texts()[-1]
-
-
-def test_an_output_that_is_seen_as_a_whole_has_what_was_assigned():
-    twice = usmx.ElementwiseKernel("T x", "T y", "y = x; y = _raw_y[i] + x", "twice")
-    for size in SIZES:
-        x = some("float32", size)
-        y = usmx.asarray(np.full(size, 100, "float32"))
-        twice(usmx.asarray(x), y)
-        np.testing.assert_array_equal(y.to_numpy(), 2 * x)
 
 
 def test_an_output_can_be_an_input_and_overlap_one():
