@@ -369,9 +369,10 @@ def _cache(as_json: bool, clear: bool) -> int:
     )
     _print_shipped(console)
     memory = usmx.program_memory()
+    stays = f"; {_size(memory['permanent'])} of it cannot leave" if memory["permanent"] else ""
     console.print(
         f"in memory: {_many(memory['programs'], 'program')}, {_size(memory['bytes'])} of at most "
-        f"{_size(memory['limit'])} in each process"
+        f"{_size(memory['limit'])} in each process{stays}"
     )
     if settings["problem"]:
         console.print(f"The folder is not used: {settings['problem']}")

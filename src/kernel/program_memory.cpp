@@ -117,6 +117,7 @@ program::memory_use program_memory::use() const {
   program::memory_use found;
   found.limit = limit_;
   found.bytes = bytes_ + for_good_;
+  found.permanent = for_good_;
   found.programs = programs_for_good_;
   for (const auto& [key, e] : entries_) found.programs += e.bytes != 0 && e.failed_at == 0;
   return found;

@@ -27,6 +27,8 @@ class Row(NamedTuple):
     is_host: bool
     #: The binary of a program can be kept on disk.
     keeps_binaries: bool
+    #: Code that was read from disk can leave memory.
+    reads_apart: bool
     #: Kernels take structures by value.
     takes_structs: bool
     #: A work-group is a loop on one core: rows are one kernel, short vectors are chosen.

@@ -177,6 +177,7 @@ void bind_program_cache(nb::module_& m) {
         nb::dict about = new_dict();
         about["programs"] = use.programs;
         about["bytes"] = use.bytes;
+        about["permanent"] = use.permanent;
         about["limit"] = use.limit;
         return about;
       },
@@ -185,7 +186,9 @@ void bind_program_cache(nb::module_& m) {
                    "Returns\n-------\ndict\n"
                    "    ``programs``: how many; ``bytes``: what their code takes, estimated from "
                    "the sizes of "
-                   "their binaries; ``limit``: bytes.")
+                   "their binaries; ``permanent``: those of these bytes that cannot leave memory, "
+                   "because the SYCL runtime of the device reads stored code for good, as on CUDA; "
+                   "``limit``: bytes.")
           .c_str());
   def(
       m, "set_program_memory(limit: int) -> int"_sig,
@@ -197,7 +200,8 @@ void bind_program_cache(nb::module_& m) {
           "set_program_memory",
           "Limit the memory of compiled programs.\n\n"
           "Above the limit the code used longest ago leaves memory. Kernels stay usable: the next "
-          "launch reads the code from disk, or compiles it.\n\n"
+          "launch reads the code from disk, or compiles it. Code that is ``permanent`` "
+          "(`program_memory`) stays; above the limit no more of it is read.\n\n"
           "Parameters\n----------\nlimit : int\n    Bytes; ``USMX_PROGRAM_MEMORY`` or 256 MiB "
           "until it "
           "is set.\n\nReturns\n-------\nint\n    The limit before.")
