@@ -11,6 +11,8 @@
 #include "compute/waiting_reductions.hpp"
 #include "core/aliasing.hpp"
 #include "core/format.hpp"
+#include "core/kept_order.hpp"
+#include "transfer/temporaries.hpp"
 #include "usmx/elementwise.hpp"
 #include "usmx/loops.hpp"
 #include "usmx/reduction.hpp"
@@ -232,6 +234,27 @@ std::string fused_kernel::plan(value& v, kernel_plan& plan) {
   return plan.names[&v];
 }
 
+const layout& fused_kernel::layout_of(const value& v) {
+  if (const auto known = layouts_.find(&v); known != layouts_.end()) return known->second;
+  std::vector<const layout*> operands;
+  for (const source& s : v.sources_) {
+    if (const auto* a = std::get_if<array>(&s)) {
+      operands.push_back(&a->elements().layout());
+    } else if (const auto* inner = std::get_if<shared_value>(&s)) {
+      const auto part = in_place_.find(inner->get());
+      value& from = part == in_place_.end() ? **inner : *part->second;
+      operands.push_back(from.is_computed() ? &from.get().elements().layout() : &layout_of(from));
+    }
+  }
+  // Steps count elements: they are valid for all types if they are for the widest.
+  constexpr std::size_t itemsize = sizeof(std::complex<double>);
+  return layouts_.emplace(&v, kept_layout(v.shape_, operands, itemsize)).first->second;
+}
+
+array fused_kernel::empty_for(const value& v) {
+  return empty_in(queue_, layout_of(v), v.dtype(), v.kind());
+}
+
 void fused_kernel::run(const array* given) {
   static auto& known = *new known_kernels<elementwise_kernel>;
   const elementwise_kernel kernel =
@@ -239,11 +262,12 @@ void fused_kernel::run(const array* given) {
   const std::vector<operand> in = operands();
   std::vector<expression_output> out(computed_.size());
   std::vector<array> shaped;
-  if (form_.counts()) {
+  std::vector<const layout*> operands;
+  for (const array& a : arrays_) operands.push_back(&a.elements().layout());
+  // The kernel would lay out all results as its operands lie, and not know the values on the way.
+  if (form_.counts() || !all_in_c_order(operands)) {
     const std::size_t made = computed_.size() - (given != nullptr ? 1 : 0);
-    for (const value* v : std::span(computed_).first(made)) {
-      shaped.push_back(array::empty(queue_, shape_.span(), v->dtype(), v->kind()));
-    }
+    for (const value* v : std::span(computed_).first(made)) shaped.push_back(empty_for(*v));
     for (std::size_t k = 0; k < made; ++k) out[k].given = &shaped[k];
   }
   if (given != nullptr) out.back().given = given;  // the root is written last

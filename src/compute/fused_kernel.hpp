@@ -79,6 +79,10 @@ class fused_kernel {
   place place_of(const source& s, const dtype& as);
   place planned_place(value& v);
   static void compute_repeated(value& root, bool counts);
+  /// How a value lies if each operation on the way leaves a result in memory: the order that a line
+  /// of operations has in NumPy.
+  const layout& layout_of(const value& v);
+  array empty_for(const value& v);
   const place* known_place(const value& v) const noexcept;
   void describe();
 
@@ -95,6 +99,7 @@ class fused_kernel {
   std::vector<std::pair<value*, place>> places_;
   std::vector<value*> computed_;
   std::unordered_set<const value*> planned_;
+  std::unordered_map<const value*, layout> layouts_;
   std::unordered_map<value*, shared_value> in_place_;  // of views whose base is not computed
 };
 

@@ -227,14 +227,7 @@ void expression_call::make_outputs(const expression_types& types, const layout& 
     if (out.given) continue;
     has_made_ = true;
     const dtype& type = types.outputs[o];
-    const usm_kind kind = kind_of_outputs();
-    if (where.is_c_contiguous()) {
-      out.made = array::empty(queue(), where.shape().span(), type, kind);
-      continue;
-    }
-    const std::int64_t count[] = {where.size()};
-    out.made = array::empty(queue(), count, type, kind);
-    out.made = std::move(out.made).with_view(view_of(out.made.data(), type, where, kind));
+    out.made = empty_in(queue(), where, type, kind_of_outputs());
   }
 }
 

@@ -23,6 +23,13 @@ any_view view_of(void* data, const dtype& type, layout where, usm_kind kind) {
   return out;
 }
 
+array empty_in(const sycl::queue& queue, const layout& where, const dtype& type, usm_kind kind) {
+  if (where.is_c_contiguous()) return array::empty(queue, where.shape().span(), type, kind);
+  const std::int64_t count[] = {where.size()};
+  const array all = array::empty(queue, count, type, kind);
+  return all.with_view(view_of(all.data(), type, where, kind));
+}
+
 any_view bytes_at(void* data, std::size_t count, usm_kind kind) {
   const extents shape{static_cast<std::int64_t>(count)};
   return view_of(data, dtype(), packed_layout(shape, dtype()), kind);

@@ -12,6 +12,8 @@ namespace usmx::detail {
 
 /// A checked view. Throws interop_error.
 any_view view_of(void* data, const dtype& type, layout where, usm_kind kind);
+/// An array that lies as a packed layout says, whose steps count elements.
+array empty_in(const sycl::queue& queue, const layout& where, const dtype& type, usm_kind kind);
 /// Contiguous bytes.
 any_view bytes_at(void* data, std::size_t count, usm_kind kind);
 layout packed_layout(const extents& shape, const dtype& type);

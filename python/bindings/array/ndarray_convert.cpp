@@ -411,6 +411,12 @@ nb::object to_list(const array& a) {
   return nested(at, a.elements().dtype(), a.elements().layout().shape(), 0);
 }
 
+/// Whether the elements lie in that order, of which `A` is C or Fortran.
+bool lies_in(const array& a, char order) {
+  const layout& l = a.elements().layout();
+  return (order != 'F' && l.is_c_contiguous()) || (order != 'C' && l.is_f_contiguous());
+}
+
 nb::object as_type(nb::handle self, nb::handle type, nb::handle order, nb::handle casting,
                    nb::handle, bool always_copy) {
   const ndarray& holder = self_of<ndarray>(self);
@@ -420,8 +426,10 @@ nb::object as_type(nb::handle self, nb::handle type, nb::handle order, nb::handl
     nb::module_::import_("usmx._namespace._outputs")
         .attr("check_cast")(self.attr("dtype"), nb::cast(wanted), casting, "dtype");
   }
-  if (!always_copy && wanted == holder.dtype()) return nb::borrow(self);
   const char kept = to_order(order);
+  if (!always_copy && wanted == holder.dtype() && (kept == 'K' || lies_in(value_of(self), kept))) {
+    return nb::borrow(self);
+  }
   // What is computed later has the order of its operands.
   const bool is_in_order = !holder.later() && holder.known().elements().layout().is_c_contiguous();
   if (is_in_order ? kept != 'F' : holder.later() && kept == 'K') {

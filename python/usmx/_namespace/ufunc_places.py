@@ -39,7 +39,9 @@ def _text(name: str, dtype: Any, arity: int) -> str:
     text: str | None = _row(name).text(kind)
     if text is None:
         raise TypeError(f"np.{name}: is not defined for {dtype}")
-    a, b = f"{cpp(dtype)}(acc)", f"{cpp(dtype)}(v)"
+    # Complex numbers are not cast to bool by SYCL's types.
+    cast = "truth" if dtype.kind == "b" else cpp(dtype)
+    a, b = f"{cast}(acc)", f"{cast}(v)"
     return text.replace("{T}", cpp(dtype)).replace("{0}", a).replace("{1}", b if arity > 1 else a)
 
 

@@ -17,6 +17,7 @@ UFUNCS = (
     "minimum",
     "divide",
     "bitwise_or",
+    "logical_and",
     "logical_xor",
 )
 

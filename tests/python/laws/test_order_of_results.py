@@ -77,7 +77,23 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "insert": lambda xp, x: xp.insert(x, 1, 0, 1),
     "select": lambda xp, x: xp.select([x > 3], [x]),
     "x + row": lambda xp, x: x + x[0],
+    # What lies between is in C order, though it is not computed alone.
+    "(column + row) * x": lambda xp, x: (column(xp) + xp.arange(4)) * x,
+    "x * (column + row)": lambda xp, x: x * (column(xp) + xp.arange(4)),
+    "-(x + column)": lambda xp, x: -(x + column(xp)),
+    "(x + column) * (row - x)": lambda xp, x: (x + column(xp)) * (xp.arange(4) - x),
+    "where(row > column, x, 0)": lambda xp, x: xp.where(xp.arange(4) > column(xp), x, 0.0),
+    "tril": lambda xp, x: xp.tril(x),
+    "triu": lambda xp, x: xp.triu(x, 1),
+    "astype(order=F)": lambda xp, x: x.astype(x.dtype, order="F", copy=False),
+    "astype(order=C)": lambda xp, x: x.astype(x.dtype, order="C", copy=False),
+    "astype(order=A)": lambda xp, x: x.astype("f4", order="A", copy=False),
+    "concat with nothing": lambda xp, x: xp.concat([x[:, :, :0], x], axis=2),
 }
+
+
+def column(xp: Any) -> Any:
+    return xp.arange(3)[:, None]
 
 
 def elements_apart(x: Any) -> tuple[int, ...]:
@@ -114,3 +130,22 @@ def test_results_have_numpys_order_in_memory(order: str, kind: str) -> None:
         if elements_apart(got) != elements_apart(wanted):
             wrong.append(f"{name}: {elements_apart(got)} where NumPy has {elements_apart(wanted)}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("kind", ["shared", "device"])
+def test_a_line_of_many_elements_has_the_order_of_its_steps(kind: str) -> None:
+    def made(xp: Any) -> list[Any]:
+        x = np.ones((300, 300), order="F")
+        x = x if xp is np else usmx.asarray(x, usm_type=kind)
+        row = xp.arange(300)
+        between = row[:, None] + row
+        return [
+            xp.tril(x),
+            between * x,
+            (x + row) * (row[:, None] - x),
+            (between * x) + x,
+            xp.where(row > row[:, None], x, 0.0),
+            between,
+        ]
+
+    assert [elements_apart(x) for x in made(usmx)] == [elements_apart(x) for x in made(np)]
