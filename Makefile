@@ -14,6 +14,8 @@ STAMPS := $(VENV)/.stamps
 PYTEST_ARGS ?= -n auto --dist worksteal
 # quick: some of the tests; pairs: all, with every pair of parameters' values or some; full: all cases. docs/testing.md
 DEPTH ?= quick
+# Of the rooms whose tests are about memory, on the simulated device: pairs, or full.
+MEMORY_DEPTH ?= pairs
 # Of `make test-device`: in the form of ONEAPI_DEVICE_SELECTOR, backend:number or backend:type.
 DEVICE ?= *:*
 # Warnings as errors, in CI.
@@ -85,7 +87,7 @@ test-simdisc: test-programs ## the C++ tests on a simulated discrete device
 test-simdisc-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests on it
 	cmake --build $(BUILD) --target tests/lab/all
 	USMX_ONEMKL=0 $(LAB) simulated python -m pytest -p on_simulated_device tests/python --depth=$(DEPTH) \
-	  --full-in tests/python/memory --full-in tests/python/protocols --full-in tests/python/transfer $(PYTEST_ARGS)
+	  $(foreach room,memory protocols transfer,--$(MEMORY_DEPTH)-in tests/python/$(room)) $(PYTEST_ARGS)
 
 test-device: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests on the device DEVICE=cuda:0, as the SYCL runtime names it
 	cmake --build $(BUILD) --target tests/lab/all

@@ -141,13 +141,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="pairs: of each function cases with every pair of its parameters' values; "
         "quick: fewer of those that are expensive; full: all cases",
     )
-    parser.addoption(
-        "--full-in",
-        action="append",
-        default=[],
-        metavar="FOLDER",
-        help="a folder whose tests have all cases in each depth",
-    )
+    for deeper, what in (("pairs", "those of --depth pairs"), ("full", "all cases")):
+        parser.addoption(
+            f"--{deeper}-in",
+            action="append",
+            default=[],
+            metavar="FOLDER",
+            help=f"a folder whose tests have {what} in a run that has fewer",
+        )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -158,15 +159,18 @@ def pytest_configure(config: pytest.Config) -> None:
         # The same examples in each run: new ones would be new kernels.
         settings.register_profile("derandomized", derandomize=True)
         settings.load_profile("derandomized")
-    depths = Depths(config.getoption("--depth"), config.getoption("--full-in"))
+    depths = Depths(
+        config.getoption("--depth"), config.getoption("--pairs-in"), config.getoption("--full-in")
+    )
     config.pluginmanager.register(depths, "depths_of_run")
 
 
 class Depths:
     """Leaves cases out, and says how many."""
 
-    def __init__(self, depth: str, full_in: Sequence[str]) -> None:
+    def __init__(self, depth: str, pairs_in: Sequence[str], full_in: Sequence[str]) -> None:
         self.depth = depth
+        self.pairs_in = tuple(pairs_in)
         self.full_in = tuple(full_in)
         self.left_out: Counter[str] = Counter()
         self.kept = 0
@@ -191,7 +195,10 @@ class Depths:
             for item in same:
                 call = getattr(item, "callspec", None)
                 cases.append([key(call.params[p]) for p in sorted(call.params)] if call else [])
-            most = share_of(name, SHARE if quick else WITH_PAIRS) if name in here else 0
+            if not quick or name.startswith(self.pairs_in):
+                most = share_of(name, WITH_PAIRS)
+            else:
+                most = share_of(name, SHARE) if name in here else 0
             keep = set(chosen(cases, most))
             left = [item for k, item in enumerate(same) if k not in keep]
             dropped.update(left)

@@ -120,6 +120,13 @@ def test_shared(a):
 """
 
 
+FEW = """
+import pytest
+@pytest.mark.parametrize("a", range(40))
+def test_expensive(a): pass
+"""
+
+
 def test_pairs_are_all_functions_with_every_pair_of_values(tmp_path: Path) -> None:
     said = run(tmp_path, "--depth", "pairs", expected=2)
     passed = int(re.search(r"(\d+) passed", said)[1])
@@ -137,12 +144,19 @@ def test_cases_of_a_function_share_the_values_of_a_list(tmp_path: Path) -> None:
     assert values == (tmp_path / "second").read_text()
 
 
-def run(folder: Path, *arguments: str, expected: int, program: str = PROGRAM) -> str:
+def run(
+    folder: Path,
+    *arguments: str,
+    expected: int,
+    program: str = PROGRAM,
+    file: str = "test_it.py",
+) -> str:
     """The last lines of pytest, on a file with two tests of 28 cases."""
-    (folder / "test_it.py").write_text(program, encoding="utf-8")
+    (folder / file).parent.mkdir(parents=True, exist_ok=True)
+    (folder / file).write_text(program, encoding="utf-8")
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "depths", "-p", "no:cacheprovider", "-q",
-         "--rootdir", folder, "-c", os.devnull, *arguments, "test_it.py"],
+         "--rootdir", folder, "-c", os.devnull, *arguments, file],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(TESTS / "lab"), "EXPECTED": str(expected)},
         capture_output=True,
@@ -160,6 +174,18 @@ def test_a_run_says_how_many_cases_it_left_out(tmp_path: Path) -> None:
     assert f"quick: {passed} cases; --depth full (`make test-all`) has {left} more" in quick
     assert "28 passed" in run(tmp_path, expected=3)
     assert "28 passed" in run(tmp_path, "--depth", "quick", "--full-in", "test_it.py", expected=1)
+
+
+def test_a_folder_has_pairs_in_a_quick_run(tmp_path: Path) -> None:
+    file = "tests/python/kernel/test_it.py"
+
+    def passed(*arguments: str) -> int:
+        said = run(tmp_path, *arguments, expected=1, program=FEW, file=file)
+        return int(re.search(r"(\d+) passed", said)[1])
+
+    assert passed("--depth", "quick") == 1
+    assert passed("--depth", "quick", "--pairs-in", "tests/python/kernel") == 4
+    assert passed("--depth", "pairs") == 4
 
 
 def test_workers_leave_out_the_same_cases(tmp_path: Path) -> None:

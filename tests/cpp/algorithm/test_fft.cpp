@@ -63,6 +63,7 @@ bool are_near(const complexes& a, const complexes& b, double error) {
 
 TEST(Fft, LengthsOfAllFactors) {
   for (const std::size_t n : {1, 2, 3, 4, 5, 8, 12, 49, 121, 169, 17, 97, 202, 1024, 1155}) {
+    if (check::quick() && n % 3 != 1) continue;  // 1, 4, 49, 121, 169, 97, 202 and 1024
     const complexes x = numbers(n);
     const array wide = usmx::from_host<number>(queue(), x);
     CHECK(are_near(to_vector<number>(usmx::fft(wide)), transformed(x, -1), 1e-13));

@@ -74,8 +74,9 @@ array transposed(const array& a) {
 
 TEST(Matmul, MatricesOfAllTypesAreMultiplied) {
   CHECK(multiplies<std::int8_t>());
-  CHECK(multiplies<std::int64_t>());
   CHECK(multiplies<float>());
+  if (check::quick()) return;  // each type is kernels of its own
+  CHECK(multiplies<std::int64_t>());
   CHECK(multiplies<double>());
   CHECK(multiplies<usmx::bfloat16>());
   const array a = numbers<std::complex<float>>({20, 3}), b = numbers<float>({3, 20});
