@@ -88,7 +88,7 @@ constexpr auto examples = std::to_array<example>({
     {"program_memory",
      ">>> import usmx\n"
      ">>> sorted(usmx.program_memory())\n"
-     "['bytes', 'limit', 'programs']"},
+     "['bytes', 'limit', 'permanent', 'programs']"},
     {"set_program_memory",
      ">>> import usmx\n"
      ">>> before = usmx.set_program_memory(64 << 20)\n"

@@ -61,6 +61,8 @@ def test_programs_stay_within_the_limit_while_their_kernels_are_held(
         "USMX_CACHE_DIR": str(tmp_path),
         "USMX_PROGRAM_MEMORY": limit,
     }
+    if not ROW.reads_apart:  # what does not fit is compiled each time, which takes longer
+        count = min(count, 60)
     program = GROWTH.replace("DISTINCT", str(distinct)).replace("COUNT", str(count))
     assert int(run_python(program, env=environment, timeout=300).stdout) < most
 
