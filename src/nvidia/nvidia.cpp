@@ -6,6 +6,7 @@
 #include <atomic>
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <limits>
 #include <mutex>
@@ -17,6 +18,7 @@
 #include "nvidia/stream.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/native_command.hpp"
+#include "usmx/copy.hpp"
 #include "usmx/promotion.hpp"
 #include "usmx/submission.hpp"
 
@@ -562,6 +564,13 @@ void transform(const array& from, const array& to, std::int64_t n, std::int64_t 
   require(from.size() == form.from * form.count && to.size() == form.to * form.count,
           "the result does not fit x");
   require(inner == 1 || inner == form.count, "transforms stand apart in one axis only");
+  // The library reads two parts at once, also of real numbers; a view may begin at any.
+  if (reinterpret_cast<std::uintptr_t>(from.data()) % (is_double ? 16 : 8) != 0) {
+    const array aligned =
+        array::empty(from.queue(), from.elements().layout().shape().span(), given);
+    copy(aligned, from);
+    return transform(aligned, to, n, inner, is_inverse);
+  }
   const auto kept = handles::of(from.queue());
   const auto ready = [&] {
     const std::lock_guard lock(kept->mutex);

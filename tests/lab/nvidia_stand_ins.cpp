@@ -365,6 +365,14 @@ struct transform {
 };
 std::vector<transform> transforms;
 
+/// cuFFT reads and writes two parts at once, also of real numbers.
+template <class Part>
+bool are_misaligned(const void* from, const void* to) {
+  constexpr std::uintptr_t pair = 2 * sizeof(Part);
+  return reinterpret_cast<std::uintptr_t>(from) % pair != 0 ||
+         reinterpret_cast<std::uintptr_t>(to) % pair != 0;
+}
+
 /// `get(k)` and `put(k, value)` of each line.
 template <class T, class In, class Out>
 void transform_lines(int number, const In* given, Out* made, int way) {
@@ -661,31 +669,37 @@ int cufftMakePlanMany64(int plan, int rank, long long* n, long long* given, long
 }
 int cufftExecC2C(int plan, std::complex<float>* from, std::complex<float>* to, int way) {
   if (const int status = called("cufftExecC2C", way); status != 0) return status;
+  if (are_misaligned<float>(from, to)) return 4;
   transform_lines<float>(plan, from, to, way);
   return 0;
 }
 int cufftExecZ2Z(int plan, std::complex<double>* from, std::complex<double>* to, int way) {
   if (const int status = called("cufftExecZ2Z", way); status != 0) return status;
+  if (are_misaligned<double>(from, to)) return 4;
   transform_lines<double>(plan, from, to, way);
   return 0;
 }
 int cufftExecR2C(int plan, float* from, std::complex<float>* to) {
   if (const int status = called("cufftExecR2C"); status != 0) return status;
+  if (are_misaligned<float>(from, to)) return 4;
   transform_lines<float>(plan, from, to, -1);
   return 0;
 }
 int cufftExecD2Z(int plan, double* from, std::complex<double>* to) {
   if (const int status = called("cufftExecD2Z"); status != 0) return status;
+  if (are_misaligned<double>(from, to)) return 4;
   transform_lines<double>(plan, from, to, -1);
   return 0;
 }
 int cufftExecC2R(int plan, std::complex<float>* from, float* to) {
   if (const int status = called("cufftExecC2R"); status != 0) return status;
+  if (are_misaligned<float>(from, to)) return 4;
   transform_lines<float>(plan, from, to, 1);
   return 0;
 }
 int cufftExecZ2D(int plan, std::complex<double>* from, double* to) {
   if (const int status = called("cufftExecZ2D"); status != 0) return status;
+  if (are_misaligned<double>(from, to)) return 4;
   transform_lines<double>(plan, from, to, 1);
   return 0;
 }

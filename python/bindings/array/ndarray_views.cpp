@@ -1,6 +1,7 @@
 // Views: other shapes of the same elements, and basic indexing. Copies only where NumPy copies.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -9,6 +10,7 @@
 #include "array/ndarray.hpp"
 #include "compute/operate.hpp"
 #include "core/aliasing.hpp"
+#include "core/kept_order.hpp"
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
 #include "support/error_text.hpp"
@@ -213,11 +215,19 @@ nb::object complex_part(nb::handle self, int part) {
   return wrap_view(a, checked_view(first, half, std::move(where), v.kind(), v.read_only()));
 }
 
+/// As NumPy walks in order "K": the longest steps first, and axes that repeat elements where they
+/// are.
+layout in_order_of_walk(const layout& l) {
+  return l.permuted(detail::kept_order(l.shape(), std::array{&l}));
+}
+
 /// NumPy promises contiguous elements here, also where reshape would give a strided view.
 nb::object ravel(nb::handle self, nb::handle order_name) {
   const char wanted = to_order(order_name);
-  if (wanted == 'K') return nb::module_::import_("usmx").attr("ravel")(self, order_name);
   const layout& l = value_of(self).elements().layout();
+  if (wanted == 'K') {
+    return reshape(self, nb::int_(-1), wanted, nb::bool_(!in_order_of_walk(l).is_c_contiguous()));
+  }
   const char order = order_of(wanted, l);
   const bool is_contiguous = order == 'C' ? l.is_c_contiguous() : l.is_f_contiguous();
   return reshape(self, nb::int_(-1), order, nb::bool_(!is_contiguous));
@@ -234,8 +244,7 @@ nb::object reshape(nb::handle self, nb::handle shape, char order, nb::handle cop
   std::optional<array> turned;
   if (order == 'K') {
     const any_view& given = own.elements();
-    turned = own.with_view(
-        given.with_layout(given.layout().permuted(order_in_memory(given.layout())), 0));
+    turned = own.with_view(given.with_layout(in_order_of_walk(given.layout()), 0));
     order = 'C';
   }
   const array& a = turned ? *turned : own;

@@ -201,12 +201,7 @@ def ravel(a: ArrayLike, order: OrderLike = "C") -> ndarray:
     >>> print(usmx.ravel(usmx.asarray([[1, 2], [3, 4]])))
     [1, 2, 3, 4]
     """
-    a = as_array(a)
-    if order == "K":  # axes with the longest steps first, as the elements lie in memory
-        steps = [-abs(step) for step in a.strides]
-        a = a.transpose(sorted(range(a.ndim), key=steps.__getitem__))
-        order = "C"
-    return a.ravel(order)
+    return as_array(a).ravel(order)
 
 
 def permute_dims(a: ArrayLike, axes: int | Sequence[int] | None = None) -> ndarray:

@@ -237,3 +237,12 @@ def test_a_number_of_python_is_a_condition(condition, kind):
     same(lambda xp, x: xp.logical_and(x, condition), np.array([0, 2], "i4"), kind=kind)
     many = usmx.ones(70_000, "f", usm_type=kind)
     assert usmx.where(condition, many, 2 * many).sum().item() == (1 if condition else 2) * 70_000
+
+
+@pytest.mark.parametrize("order", ["K", "A", "C", "F"])
+def test_a_repeated_row_is_flattened_in_the_order_of_numpy(order):
+    rows = np.broadcast_to(np.arange(3), (2, 3))
+    ours = usmx.broadcast_to(usmx.arange(3), (2, 3))
+    for theirs, mine in ((rows, ours), (rows.T, ours.T), (rows[:, ::-1], ours[:, ::-1])):
+        assert mine.ravel(order).tolist() == theirs.ravel(order).tolist()
+        assert mine.flatten(order).tolist() == theirs.flatten(order).tolist()

@@ -374,6 +374,18 @@ def test_transforms_of_several_axes_and_layouts():
     close(usmx.fft.irfftn(usmx.fft.rfftn(usmx.asarray(x.real))), x.real)
 
 
+@pytest.mark.parametrize("char", ["f", "d", "F", "D"])
+def test_transforms_of_a_view_that_begins_between_two_numbers(char):
+    x = some((3, 101), char)
+    given = usmx.asarray(x)
+    for part in (np.s_[0, 1:], np.s_[1], np.s_[1:], np.s_[2, 1:]):
+        close(usmx.fft.fft(given[part]), np.fft.fft(x[part]))
+        if char in "fd":
+            close(usmx.fft.rfft(given[part]), np.fft.rfft(x[part]))
+        else:
+            close(usmx.fft.irfft(given[part]), np.fft.irfft(x[part]))
+
+
 @stand_ins
 def test_plans_are_kept_and_those_that_were_used_last():
     def plans(*lengths):
