@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/format.hpp"
+#include "core/numbers.hpp"
 #include "usmx/error.hpp"
 
 namespace usmx::detail {
@@ -49,16 +50,8 @@ int sorted_elements::digits(int bits) const noexcept {
 }
 
 dtype sorted_elements::word() const {
-  switch (size) {
-    case 1:
-      return dtype::of<std::uint8_t>();
-    case 2:
-      return dtype::of<std::uint16_t>();
-    case 4:
-      return dtype::of<std::uint32_t>();
-    default:
-      return dtype::of<std::uint64_t>();
-  }
+  return visit_word(static_cast<std::size_t>(size),
+                    []<std::unsigned_integral T>(std::type_identity<T>) { return dtype::of<T>(); });
 }
 
 std::vector<std::string> sorted_elements::options(bool wide, bool places) const {

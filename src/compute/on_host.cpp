@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compute/value.hpp"
+#include "core/numbers.hpp"
 #include "usmx/promotion.hpp"
 
 // The text of kernels, in a namespace of its own: its types have names that ours have too.
@@ -234,10 +235,11 @@ host_gather::host_gather(const any_view& v, const extents& shape)
 
 namespace {
 
-template <std::size_t Bytes>
+template <class Word>
 void copy_line(std::byte* out, const std::byte* from, std::int64_t step, std::int64_t count) {
+  constexpr std::size_t bytes = sizeof(Word);
   for (std::int64_t k = 0; k < count; ++k) {
-    std::memcpy(out + k * static_cast<std::int64_t>(Bytes), from + k * step, Bytes);
+    std::memcpy(out + k * static_cast<std::int64_t>(bytes), from + k * step, bytes);
   }
 }
 
@@ -248,22 +250,9 @@ void host_gather::copy(std::byte* out, std::int64_t count) {
   while (count > 0) {
     const std::int64_t here = std::min(count, last.length - last.at);
     const auto bytes = here * static_cast<std::int64_t>(bytes_);
-    switch (bytes_) {
-      case 1:
-        copy_line<1>(out, next_, last.step, here);
-        break;
-      case 2:
-        copy_line<2>(out, next_, last.step, here);
-        break;
-      case 4:
-        copy_line<4>(out, next_, last.step, here);
-        break;
-      case 8:
-        copy_line<8>(out, next_, last.step, here);
-        break;
-      default:
-        copy_line<16>(out, next_, last.step, here);
-    }
+    visit_word(bytes_, [&]<class Word>(std::type_identity<Word>) {
+      copy_line<Word>(out, next_, last.step, here);
+    });
     out += bytes;
     count -= here;
     last.at += here;

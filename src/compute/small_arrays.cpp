@@ -17,11 +17,11 @@
 #include "compute/operations.hpp"
 #include "compute/value.hpp"
 #include "core/kept_order.hpp"
+#include "core/numbers.hpp"
 #include "expression/reduction_shape.hpp"
 #include "memory/ready.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/traced_queue.hpp"
-#include "usmx/promotion.hpp"
 
 namespace usmx::detail {
 namespace {
@@ -102,32 +102,11 @@ array number_like(const array& a, std::int64_t number) {
 
 /// `visit(T())` for the type of the elements, if the host knows it; else nothing. Bools are bytes.
 template <class Visit>
-auto with_type(const dtype& type, Visit visit) -> decltype(visit(float())) {
-  switch (number_index(type)) {
-    case 1:
-      return visit(std::int8_t());
-    case 2:
-      return visit(std::int16_t());
-    case 3:
-      return visit(std::int32_t());
-    case 4:
-      return visit(std::int64_t());
-    case 0:
-    case 5:
-      return visit(std::uint8_t());
-    case 6:
-      return visit(std::uint16_t());
-    case 7:
-      return visit(std::uint32_t());
-    case 8:
-      return visit(std::uint64_t());
-    case 10:
-      return visit(float());
-    case 11:
-      return visit(double());
-    default:
-      return {};
-  }
+auto with_type(const dtype& type, Visit visit) {
+  return visit_number(type.kind() == type_class::boolean ? dtype::of<std::uint8_t>() : type,
+                      [&]<class T>(std::type_identity<T>)
+                        requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
+                      { return visit(T()); });
 }
 
 template <class T>

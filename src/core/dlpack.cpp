@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/format.hpp"
+#include "core/numbers.hpp"
 
 namespace usmx::dlpack {
 namespace {
@@ -16,17 +17,14 @@ static_assert(sizeof(managed_tensor) == 64 && sizeof(versioned_tensor) == 80);
 static_assert(sizeof(exchange_table) == 56);
 
 fault read_type(const data_type& t, dtype& out) {
-  if (t.lanes != 1 || t.bits % 8 != 0) return fault::typestr_unsupported;
-  if (t.code == type_code::bfloat && t.bits == 16) {
-    out = dtype::of<bfloat16>();
+  if (t.lanes != 1) return fault::typestr_unsupported;
+  for (std::size_t k = 0; k < detail::number_rows.size(); ++k) {
+    const detail::number_row& row = detail::number_rows[k];
+    if (row.dlpack != t.code || row.itemsize * 8 != t.bits) continue;
+    out = detail::type_of_row(static_cast<int>(k));
     return fault::none;
   }
-  const char* letters = "iuf\0\0cb";
-  const auto code = static_cast<std::size_t>(t.code);
-  if (code > 6 || letters[code] == '\0') return fault::typestr_unsupported;
-  return dtype::parse(detail::format("={}{}", letters[code], t.bits / 8), out) == fault::none
-             ? fault::none
-             : fault::typestr_unsupported;
+  return fault::typestr_unsupported;
 }
 
 /// For messages: never more lengths than an array may have.
@@ -92,27 +90,9 @@ std::string describe(const tensor& t, fault code) {
 }
 
 bool describe_type(const dtype& type, data_type& out) noexcept {
-  type_code code = type_code::handle;
-  switch (type.kind()) {
-    case type_class::boolean:
-      code = type_code::boolean;
-      break;
-    case type_class::integer:
-      code = type_code::integer;
-      break;
-    case type_class::unsigned_integer:
-      code = type_code::unsigned_integer;
-      break;
-    case type_class::floating:
-      code = type.is_bfloat16() ? type_code::bfloat : type_code::floating;
-      break;
-    case type_class::complex:
-      code = type_code::complex;
-      break;
-    case type_class::record:
-      return false;
-  }
-  out = {code, static_cast<std::uint8_t>(type.itemsize() * 8), 1};
+  const detail::number_row* const row = detail::number_row_of(type);
+  if (row == nullptr) return false;
+  out = {row->dlpack, static_cast<std::uint8_t>(row->itemsize * 8), 1};
   return true;
 }
 

@@ -2,9 +2,11 @@
 #include "usmx/dtype.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
+#include "core/numbers.hpp"
 #include "usmx/layout.hpp"
 
 namespace usmx {
@@ -32,19 +34,10 @@ bool is_foreign_type(char letter, std::string_view rest) {
 }
 
 bool is_size_of(char letter, std::uint64_t n) {
-  switch (letter) {
-    case 'b':
-      return n == 1;
-    case 'i':
-    case 'u':
-      return n == 1 || n == 2 || n == 4 || n == 8;
-    case 'f':
-      return n == 2 || n == 4 || n == 8;
-    case 'c':
-      return n == 8 || n == 16;
-    default:
-      return n >= 1 && n <= largest_record;
-  }
+  if (letter == 'V') return n >= 1 && n <= largest_record;
+  if (n > 16 || !std::has_single_bit(n)) return false;
+  const int row = detail::number_row_index(letter, n);
+  return row >= 0 && !detail::number_rows[static_cast<std::size_t>(row)].is_described;
 }
 
 bool has_twice_the_same_name(const dtype::fields& members) {
@@ -82,8 +75,18 @@ fault dtype::parse(std::string_view typestr, dtype& out) noexcept {
 
 const dtype::fields* dtype::description() const noexcept {
   // Leaked: exports may come after the statics of this library.
-  static const fields* const named = new fields{{"bfloat16", {}, {type_class::record, 2}, {}}};
-  return is_bfloat16_ ? named : members_.get();
+  static const auto* const described = [] {
+    auto* const all = new std::array<fields, detail::number_rows.size()>;
+    for (std::size_t k = 0; k < all->size(); ++k) {
+      const detail::number_row& row = detail::number_rows[k];
+      if (!row.is_described) continue;
+      (*all)[k] = {{std::string(row.name), {}, {type_class::record, row.itemsize}, {}}};
+    }
+    return all;
+  }();
+  const detail::number_row* const row = detail::number_row_of(*this);
+  if (row == nullptr || !row->is_described) return members_.get();
+  return &(*described)[static_cast<std::size_t>(row - detail::number_rows.data())];
 }
 
 fault dtype::packed_size(const fields& members, std::size_t& bytes) noexcept {
@@ -116,9 +119,12 @@ fault dtype::make_record(fields members, std::size_t itemsize, dtype& out) {
   for (const field& f : members) levels = std::max(levels, f.type.levels_);
   if (levels == max_levels) return fault::typedescr_malformed;
   if (bytes != itemsize || bytes == 0) return fault::typedescr_size;
-  if (members == *of<bfloat16>().description()) {
-    out = of<bfloat16>();
-    return fault::none;
+  for (int k = 0; k < static_cast<int>(detail::number_rows.size()); ++k) {
+    const dtype number = detail::type_of_row(k);
+    if (number.description() != nullptr && members == *number.description()) {
+      out = number;
+      return fault::none;
+    }
   }
   dtype made(type_class::record, static_cast<std::uint32_t>(bytes));
   made.levels_ = static_cast<std::uint8_t>(levels + 1);
@@ -128,40 +134,21 @@ fault dtype::make_record(fields members, std::size_t itemsize, dtype& out) {
 }
 
 std::size_t dtype::alignment() const noexcept {
-  switch (class_) {
-    case type_class::record:
-      return 1;
-    case type_class::complex:
-      return itemsize_ / 2;
-    default:
-      return itemsize_;
-  }
+  if (is_record()) return 1;
+  return class_ == type_class::complex ? itemsize_ / 2 : itemsize_;
 }
 
 std::string dtype::typestr() const {
-  if (is_bfloat16_) return "<V2";
+  const detail::number_row* const row = detail::number_row_of(*this);
+  const char letter = row != nullptr && row->is_described ? 'V' : static_cast<char>(class_);
   const bool has_no_order = itemsize_ == 1 || is_record();
-  return std::string{has_no_order ? '|' : '<', static_cast<char>(class_)} +
-         std::to_string(itemsize_);
+  return std::string{has_no_order ? '|' : '<', letter} + std::to_string(itemsize_);
 }
 
 std::string dtype::name() const {
-  if (is_bfloat16_) return "bfloat16";
-  const std::string bits = std::to_string(std::uint64_t{itemsize_} * 8);
-  switch (class_) {
-    case type_class::boolean:
-      return "bool";
-    case type_class::integer:
-      return "int" + bits;
-    case type_class::unsigned_integer:
-      return "uint" + bits;
-    case type_class::floating:
-      return "float" + bits;
-    case type_class::complex:
-      return "complex" + bits;
-    default:
-      return "record" + bits;
-  }
+  if (const detail::number_row* const row = detail::number_row_of(*this))
+    return std::string(row->name);
+  return "record" + std::to_string(std::uint64_t{itemsize_} * 8);
 }
 
 bool operator==(const dtype& a, const dtype& b) noexcept {

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "usmx/dtype.hpp"
+
 namespace usmx::detail {
 
 /// The bits of an IEEE binary16 number.
@@ -44,3 +46,8 @@ inline half_bits to_half(double x) noexcept {
 }
 
 }  // namespace usmx::detail
+
+namespace usmx {
+template <>
+inline constexpr bool is_half<detail::half_bits> = true;
+}  // namespace usmx

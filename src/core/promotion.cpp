@@ -6,31 +6,12 @@
 #include <bit>
 #include <string_view>
 
+#include "core/numbers.hpp"
+
 namespace usmx {
 namespace {
 
-struct number_row {
-  std::string_view typestr, on_device;
-};
-constexpr number_row numbers[number_types] = {
-    {"|b1", "bool"},           {"|i1", "int8_t"},
-    {"<i2", "int16_t"},        {"<i4", "int32_t"},
-    {"<i8", "int64_t"},        {"|u1", "uint8_t"},
-    {"<u2", "uint16_t"},       {"<u4", "uint32_t"},
-    {"<u8", "uint64_t"},       {"<f2", "half"},
-    {"<f4", "float"},          {"<f8", "double"},
-    {"<c8", "complex<float>"}, {"<c16", "complex<double>"},
-    {"", "bfloat16"}};
-enum : int {
-  boolean = 0,
-  int8 = 1,
-  int64 = 4,
-  uint8 = 5,
-  float16 = 9,
-  float64 = 11,
-  complex64 = 12,
-  brain16 = 14
-};
+enum : int { int8 = 1, float16 = 9, float64 = 11, complex64 = 12 };
 
 int rank_of(const dtype& type) noexcept {
   switch (type.kind()) {
@@ -78,32 +59,14 @@ dtype with_weak(const dtype& strong, const dtype& weak) noexcept {
 }  // namespace
 
 int number_index(const dtype& type) noexcept {
-  switch (type.kind()) {
-    case type_class::boolean:
-      return boolean;
-    case type_class::integer:
-      return int8 + size_step(type);
-    case type_class::unsigned_integer:
-      return uint8 + size_step(type);
-    case type_class::floating:
-      return type.is_bfloat16() ? brain16 : float16 + size_step(type) - 1;
-    case type_class::complex:
-      return complex64 + size_step(type) - 3;
-    default:
-      return -1;
-  }
+  const int row = detail::number_row_index(type);
+  return row < number_types ? row : -1;
 }
 
-dtype number_type(int index) noexcept {
-  if (index == brain16) return dtype::of<bfloat16>();
-  dtype type;
-  // Every string of the table is one that parse knows.
-  (void)dtype::parse(numbers[index].typestr, type);
-  return type;
-}
+dtype number_type(int index) noexcept { return detail::type_of_row(index); }
 
 std::string_view device_name(const dtype& type) noexcept {
-  return numbers[number_index(type)].on_device;
+  return detail::number_row_of(type)->on_device;
 }
 
 dtype part_type(const dtype& type) noexcept {
@@ -116,7 +79,7 @@ dtype passed_type(const dtype& type) noexcept {
 }
 
 std::optional<dtype> promote(const dtype& a, const dtype& b) noexcept {
-  if (a.is_record() || b.is_record()) return {};
+  if (number_index(a) < 0 || number_index(b) < 0) return {};
   if (rank_of(a) < rank_of(b)) return promote(b, a);
   // From here on `a` is of the same class or a higher one.
   if (a.kind() == b.kind()) {
@@ -140,7 +103,8 @@ std::optional<dtype> promote(const dtype& a, const dtype& b) noexcept {
 }
 
 std::optional<dtype> result_type(std::span<const operand_type> operands) noexcept {
-  if (std::ranges::any_of(operands, [](const auto& o) { return o.type.is_record(); })) return {};
+  if (std::ranges::any_of(operands, [](const auto& o) { return number_index(o.type) < 0; }))
+    return {};
   // From the highest class down: float32 is promoted with int8 and uint16 one by one, not with
   // their int32.
   std::optional<dtype> strong;

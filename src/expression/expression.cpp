@@ -6,10 +6,11 @@
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
-#include "core/bfloat16.hpp"
+#include "core/cast.hpp"
 #include "core/format.hpp"
-#include "core/half.hpp"
+#include "core/numbers.hpp"
 #include "expression/call.hpp"
 #include "kernel/kernel_state.hpp"
 #include "usmx/reduction.hpp"
@@ -19,14 +20,6 @@ namespace {
 
 using detail::format;
 
-/// Any number by value: of an integer class, or with a fraction and an imaginary part.
-struct wide_number {
-  bool is_integer = true;
-  std::int64_t integer = 0;
-  bool above = false;  // an unsigned number beyond the signed ones, as its bits
-  std::complex<double> number;
-};
-
 template <class T>
 T read(const std::byte* bytes) {
   T value;
@@ -34,60 +27,25 @@ T read(const std::byte* bytes) {
   return value;
 }
 
-wide_number widen(const dtype& type, const std::byte* bytes) {
-  wide_number w;
-  const auto integer = [&](auto value) { w.integer = static_cast<std::int64_t>(value); };
-  const auto fraction = [&](std::complex<double> value) {
-    w.is_integer = false;
-    w.number = value;
-  };
-  const auto by_size = [&](auto one, auto two, auto four, auto eight) {
-    type.itemsize() == 1   ? integer(read<decltype(one)>(bytes))
-    : type.itemsize() == 2 ? integer(read<decltype(two)>(bytes))
-    : type.itemsize() == 4 ? integer(read<decltype(four)>(bytes))
-                           : integer(read<decltype(eight)>(bytes));
-  };
-  switch (type.kind()) {
-    case type_class::boolean:
-      integer(read<std::uint8_t>(bytes) != 0);
-      break;
-    case type_class::integer:
-      by_size(std::int8_t(), std::int16_t(), std::int32_t(), std::int64_t());
-      break;
-    case type_class::unsigned_integer:
-      by_size(std::uint8_t(), std::uint16_t(), std::uint32_t(), std::uint64_t());
-      w.above = w.integer < 0;
-      break;
-    case type_class::floating:
-      type.is_bfloat16()     ? fraction(static_cast<double>(float(read<bfloat16>(bytes))))
-      : type.itemsize() == 2 ? fraction(detail::from_half(read<detail::half_bits>(bytes)))
-      : type.itemsize() == 4 ? fraction(static_cast<double>(read<float>(bytes)))
-                             : fraction(read<double>(bytes));
-      break;
-    default:
-      type.itemsize() == 8 ? fraction(std::complex<double>(read<std::complex<float>>(bytes)))
-                           : fraction(read<std::complex<double>>(bytes));
-  }
-  return w;
-}
-
-double real_part(const wide_number& w) {
-  if (!w.is_integer) return w.number.real();
-  return w.above ? static_cast<double>(static_cast<std::uint64_t>(w.integer))
-                 : static_cast<double>(w.integer);
-}
-
-/// Whether an integer is one of an integer type.
-bool fits(const wide_number& w, const dtype& to) {
-  const int bits = static_cast<int>(8 * to.itemsize());
-  if (to.kind() == type_class::unsigned_integer) {
-    if (bits == 64) return w.above || w.integer >= 0;
-    return !w.above && w.integer >= 0 && (w.integer >> bits) == 0;
-  }
-  if (w.above) return false;
-  if (bits == 64) return true;
-  const std::int64_t limit = std::int64_t{1} << (bits - 1);
-  return w.integer >= -limit && w.integer < limit;
+/// Writes a number in another type. Of Python's numbers those that an integer type does not have
+/// are refused, and integers become floats by way of double, as in NumPy.
+template <class Wide>
+void store(Wide number, const dtype& type, bool is_weak, std::byte* to) {
+  detail::visit_number(type, [&]<class To>(std::type_identity<To>) {
+    To value;
+    if constexpr (!std::is_integral_v<Wide> || detail::small_float<To> ||
+                  std::is_same_v<To, bool>) {
+      value = detail::convert<To>(number);
+    } else if constexpr (std::is_integral_v<To>) {
+      if (is_weak && !std::in_range<To>(number)) {
+        throw std::overflow_error(format("{} does not fit into {}", number, type.name()));
+      }
+      value = static_cast<To>(number);
+    } else {
+      value = detail::convert<To>(static_cast<double>(number));
+    }
+    std::memcpy(to, &value, sizeof value);
+  });
 }
 
 }  // namespace
@@ -112,45 +70,9 @@ template void operand::hold(std::complex<double>) noexcept;
 std::array<std::byte, 16> operand::number_as(const dtype& to) const {
   if (type_ == to) return bytes_;
   std::array<std::byte, 16> out{};
-  const wide_number w = widen(type_, bytes_.data());
-  const auto write = [&](auto value) { std::memcpy(out.data(), &value, sizeof value); };
-  switch (to.kind()) {
-    case type_class::boolean:
-      write(static_cast<std::uint8_t>(w.is_integer ? w.integer != 0 : w.number != 0.0));
-      break;
-    case type_class::integer:
-    case type_class::unsigned_integer:
-      if (weak_ && !fits(w, to)) {
-        const auto bits = static_cast<std::uint64_t>(w.integer);
-        throw std::overflow_error(w.above
-                                      ? format("{} does not fit into {}", bits, to.name())
-                                      : format("{} does not fit into {}", w.integer, to.name()));
-      }
-      // The low bytes of a number of two's complement.
-      std::memcpy(out.data(), &w.integer, to.itemsize());
-      break;
-    case type_class::floating:
-      if (to.is_bfloat16()) {
-        write(!w.is_integer ? detail::to_bfloat16(real_part(w))
-              : w.above     ? detail::to_bfloat16(static_cast<std::uint64_t>(w.integer))
-                            : detail::to_bfloat16(w.integer));
-      } else if (to.itemsize() == 2) {
-        write(detail::to_half(real_part(w)));
-      } else if (to.itemsize() == 4) {
-        write(static_cast<float>(real_part(w)));
-      } else {
-        write(real_part(w));
-      }
-      break;
-    default: {
-      const std::complex<double> z = w.is_integer ? real_part(w) : w.number;
-      if (to.itemsize() == 8) {
-        write(std::complex<float>(static_cast<float>(z.real()), static_cast<float>(z.imag())));
-      } else {
-        write(z);
-      }
-    }
-  }
+  detail::visit_number(type_, [&]<class From>(std::type_identity<From>) {
+    store(detail::widen<From>(bytes_.data()), to, weak_, out.data());
+  });
   return out;
 }
 

@@ -17,6 +17,7 @@
 #include <sycl/info/info_desc.hpp>
 
 #include "core/format.hpp"
+#include "core/numbers.hpp"
 #include "kernel/kernel_state.hpp"
 #include "kernel/kernel_wrapper.hpp"
 #include "runtime/backend.hpp"
@@ -81,16 +82,9 @@ void set(sycl::handler& h, int& index, const kernel_argument& a, const kernel_pa
     h.set_arg(index++, const_cast<void*>(a.pointer()));
     return;
   }
-  switch (a.type().itemsize()) {
-    case 1:
-      return h.set_arg(index++, static_cast<std::uint8_t>(a.bits()));
-    case 2:
-      return h.set_arg(index++, static_cast<std::uint16_t>(a.bits()));
-    case 4:
-      return h.set_arg(index++, static_cast<std::uint32_t>(a.bits()));
-    default:
-      return h.set_arg(index++, a.bits());
-  }
+  detail::visit_word(a.type().itemsize(), [&]<std::unsigned_integral T>(std::type_identity<T>) {
+    h.set_arg(index++, static_cast<T>(a.bits()));
+  });
 }
 
 void fill_in(sycl::handler& h, const launch_range& range,

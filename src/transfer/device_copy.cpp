@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/format.hpp"
+#include "core/numbers.hpp"
 #include "kernel/kernel_state.hpp"
 #include "kernel/kernel_table.hpp"
 #include "kernel/row_groups.hpp"
@@ -241,7 +242,9 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
     return value >= -1 && value <= 1 ? std::to_string(value) : std::string(name);
   };
   const std::string to_step = step("to3", 1), from_step = step("from3", 2);
-  const auto letter = [](const dtype& type) { return static_cast<char>('A' + number_index(type)); };
+  const auto letter = [](const dtype& type) {
+    return static_cast<char>('A' + number_row_index(type));
+  };
   const char key[] = {'s',
                       letter(to_type),
                       letter(from_type),
@@ -254,7 +257,8 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
                       to_step.front(),
                       from_step.front()};
   const auto name_of = [](const dtype& type) {
-    return format("{}{}", type.is_bfloat16() ? "usmx::" : "", device_name(type));
+    // Structures of ours are in the namespace that has their functions.
+    return format("{}{}", number_row_of(type)->is_described ? "usmx::" : "", device_name(type));
   };
   const char* const name = rank > fixed_rank ? "strided_copy_any"
                            : by_rows         ? "strided_copy_rows"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/format.hpp"
+#include "core/numbers.hpp"
 #include "memory/ready.hpp"
 #include "runtime/traced_queue.hpp"
 #include "transfer/copy_loops.hpp"
@@ -59,16 +60,14 @@ void fill_dense(command_chain& commands, std::byte* data, const std::byte* eleme
                                           commands.before()));
     return;
   }
-  switch (itemsize) {
-    case 2:
-      return fill_run<std::uint16_t>(commands, data, element, count);
-    case 4:
-      return fill_run<std::uint32_t>(commands, data, element, count);
-    case 8:
-      return fill_run<std::uint64_t>(commands, data, element, count);
-    default:
-      break;
-  }
+  const bool is_word =
+      detail::visit_word(itemsize, [&]<std::unsigned_integral T>(std::type_identity<T>)
+                           requires(sizeof(T) > 1)
+                         {
+                           fill_run<T>(commands, data, element, count);
+                           return true;
+                         });
+  if (is_word) return;
   // The runtime has no patterns of other sizes: copies the first element, then twice as many each
   // time.
   const std::size_t total = itemsize * count;

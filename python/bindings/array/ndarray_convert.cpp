@@ -10,6 +10,7 @@
 
 #include "array/ndarray.hpp"
 #include "compute/operate.hpp"
+#include "core/numbers.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
@@ -160,33 +161,14 @@ PyObject* iterate(PyObject* self) noexcept {
 }
 
 void append_format(std::string& out, const dtype& type) {
-  static constexpr const char* integers[] = {"b", "h", "", "i", "", "", "", "q"};
-  const std::size_t size = type.itemsize();
-  if (type.is_bfloat16()) {
-    out += "2x";  // in a record: two bytes
+  const detail::number_row* const row = detail::number_row_of(type);
+  if (row != nullptr && !row->format.empty()) {
+    // In a record sizes are those of the standard.
+    out += row->format == "l" ? "q" : row->format == "L" ? "Q" : row->format;
     return;
   }
-  switch (type.kind()) {
-    case type_class::boolean:
-      out += '?';
-      return;
-    case type_class::integer:
-      out += integers[size - 1];
-      return;
-    case type_class::unsigned_integer:
-      out += static_cast<char>(integers[size - 1][0] - 'a' + 'A');
-      return;
-    case type_class::floating:
-      out += size == 2 ? 'e' : size == 4 ? 'f' : 'd';
-      return;
-    case type_class::complex:
-      out += size == 8 ? "Zf" : "Zd";
-      return;
-    case type_class::record:
-      break;
-  }
   if (type.members() == nullptr) {
-    out += detail::format("{}x", size);
+    out += detail::format("{}x", type.itemsize());
     return;
   }
   out += "T{";
@@ -212,11 +194,10 @@ void append_format(std::string& out, const dtype& type) {
 }  // namespace
 
 std::string buffer_format(const dtype& type) {
-  std::string out;
   // Native sizes are understood by memoryview as well; 'l' is what NumPy calls int64.
-  if (!type.is_record() && type.itemsize() == 8 && type.kind() == type_class::integer) return "l";
-  if (!type.is_record() && type.itemsize() == 8 && type.kind() == type_class::unsigned_integer)
-    return "L";
+  const detail::number_row* const row = detail::number_row_of(type);
+  if (row != nullptr && !row->format.empty()) return std::string(row->format);
+  std::string out;
   append_format(out, type);
   return out;
 }

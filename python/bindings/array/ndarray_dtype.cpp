@@ -15,13 +15,13 @@
 #include <nanobind/stl/string.h>
 
 #include "array/ndarray.hpp"
+#include "core/cast.hpp"
 #include "core/format.hpp"
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
 #include "support/containers.hpp"
 #include "support/signature.hpp"
 #include "support/text.hpp"
-#include "usmx/copy.hpp"
 
 namespace usmx::python {
 namespace {
@@ -428,25 +428,15 @@ void bind_dtype(nb::module_& m) {
 
 namespace {
 
-/// One element of any dtype in host memory.
-any_view single(void* data, const dtype& type) {
-  return checked_view(data, type, layout(), usm_kind::unknown, false);
-}
-
 template <class Wide>
 void convert_to(const Wide& value, const dtype& type, std::byte* out) {
-  alignas(16) std::byte aligned[16];
-  Wide copy = value;
-  convert_on_host(single(aligned, type), single(&copy, dtype::of<Wide>()));
-  std::memcpy(out, aligned, type.itemsize());
+  detail::row_cast(type, dtype::of<Wide>())(out, &value);
 }
 
 template <class Wide>
 Wide convert_from(const std::byte* bytes, const dtype& type) {
-  alignas(16) std::byte aligned[16];
-  std::memcpy(aligned, bytes, type.itemsize());
   Wide out;
-  convert_on_host(single(&out, dtype::of<Wide>()), single(aligned, type));
+  detail::row_cast(dtype::of<Wide>(), type)(&out, bytes);
   return out;
 }
 

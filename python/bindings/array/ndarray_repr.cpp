@@ -177,7 +177,7 @@ std::string element_text(const std::byte* p, const dtype& type, const print_opti
                        type.is_bfloat16() ? dtype::of<float>() : type, options);
     case type_class::complex: {
       const Py_complex z = PyComplex_AsCComplex(from_element(p, type).ptr());
-      const dtype part = type.itemsize() == 8 ? dtype::of<float>() : dtype::of<double>();
+      const dtype part = part_type(type);
       const std::string imaginary = real_text(z.imag, part, options);
       return real_text(z.real, part, options) + (imaginary.front() == '-' ? "" : "+") + imaginary +
              "j";

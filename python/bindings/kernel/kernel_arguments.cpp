@@ -12,8 +12,9 @@
 #include <array>
 
 #include "array/ndarray.hpp"
-#include "core/bfloat16.hpp"
+#include "core/cast.hpp"
 #include "core/format.hpp"
+#include "core/numbers.hpp"
 #include "memory/numpy_numbers.hpp"
 #include "protocols/protocols.hpp"
 #include "support/attributes.hpp"
@@ -486,11 +487,7 @@ kernel_argument checked_integer(nb::handle number, const std::string& where) {
   }
 }
 
-/// The largest finite one.
-constexpr double largest_bfloat16 = 0x1.fep127;
-
-double checked_value(nb::handle number, const dtype& type, double largest,
-                     const std::string& where) {
+double checked_floating(nb::handle number, const dtype& type, const std::string& where) {
   // A complex NumPy scalar and an array of one element would convert too, with a warning at most.
   std::uint64_t bits = 0;
   std::size_t size = 0;
@@ -508,15 +505,9 @@ double checked_value(nb::handle number, const dtype& type, double largest,
     PyErr_Clear();
     wrong_number(where, number, "a real number for " + type.name());
   }
-  if (std::isfinite(value) && std::abs(value) > largest) out_of_range(where, number, type);
+  if (std::isfinite(value) && std::abs(value) > detail::number_row_of(type)->largest)
+    out_of_range(where, number, type);
   return value;
-}
-
-template <class Number>
-kernel_argument checked_floating(nb::handle number, const dtype& type, double largest,
-                                 const std::string& where) {
-  const double value = checked_value(number, type, largest, where);
-  return Number(static_cast<std::conditional_t<sizeof(Number) == 8, double, float>>(value));
 }
 
 kernel_argument checked_boolean(nb::handle number, const std::string& where) {
@@ -543,48 +534,25 @@ kernel_argument to_scalar(nb::handle number, const kernel_parameter* parameter,
                           const std::string& where) {
   if (!parameter || !parameter->type) return as_it_is(number, where);
   const auto& type = *parameter->type;
-  switch (type.kind()) {
-    case type_class::boolean:
-      return checked_boolean(number, where);
-    case type_class::integer:
-      switch (type.itemsize()) {
-        case 1:
-          return checked_integer<std::int8_t>(number, where);
-        case 2:
-          return checked_integer<std::int16_t>(number, where);
-        case 4:
-          return checked_integer<std::int32_t>(number, where);
-        default:
-          return checked_integer<std::int64_t>(number, where);
-      }
-    case type_class::unsigned_integer:
-      switch (type.itemsize()) {
-        case 1:
-          return checked_integer<std::uint8_t>(number, where);
-        case 2:
-          return checked_integer<std::uint16_t>(number, where);
-        case 4:
-          return checked_integer<std::uint32_t>(number, where);
-        default:
-          return checked_integer<std::uint64_t>(number, where);
-      }
-    case type_class::floating:
-      if (type.is_bfloat16()) {
-        return detail::to_bfloat16(checked_value(number, type, largest_bfloat16, where));
-      }
-      switch (type.itemsize()) {
-        case 2:
-          return checked_floating<sycl::half>(number, type, 65504.0, where);
-        case 4:
-          return checked_floating<float>(number, type, std::numeric_limits<float>::max(), where);
-        default:
-          return checked_floating<double>(number, type, std::numeric_limits<double>::max(), where);
-      }
-    default:
-      wrong_number(
-          where, number,
-          "a real number: in a source with SYCL's headers pass the parts of a complex one");
-  }
+  return detail::visit_number(
+      type,
+      [&]<class T>(std::type_identity<T>) -> kernel_argument
+        requires(!detail::is_complex<T>::value)
+      {
+        if constexpr (std::is_same_v<T, bool>) {
+          return checked_boolean(number, where);
+        } else if constexpr (std::is_integral_v<T>) {
+          return checked_integer<T>(number, where);
+        } else {
+          const auto value = detail::convert<T>(checked_floating(number, type, where));
+          return {type, &value};
+        }
+      },
+      [&]() -> kernel_argument {
+        wrong_number(
+            where, number,
+            "a real number: in a source with SYCL's headers pass the parts of a complex one");
+      });
 }
 
 std::vector<std::byte> to_complex(nb::handle number, const dtype& type, const std::string& where) {

@@ -8,6 +8,7 @@
 
 #include "array/ndarray.hpp"
 #include "core/format.hpp"
+#include "core/numbers.hpp"
 #include "memory/memory.hpp"
 #include "memory/ready.hpp"
 #include "protocols/protocols.hpp"
@@ -96,32 +97,6 @@ const sycl::queue* queue_of(const transfer_side& dst, const transfer_side& src,
 
 // --- the plain case: no command, no lock, no description of layouts
 
-/// The letter of PEP 3118, in native order and size, that NumPy writes for a type; 0 for others.
-char letter_of(const dtype& type) noexcept {
-  const bool is_signed = type.kind() == type_class::integer;
-  switch (type.kind()) {
-    case type_class::boolean:
-      return '?';
-    case type_class::integer:
-    case type_class::unsigned_integer:
-      switch (type.itemsize()) {
-        case 1:
-          return is_signed ? 'b' : 'B';
-        case 2:
-          return is_signed ? 'h' : 'H';
-        case 4:
-          return is_signed ? 'i' : 'I';
-        default:
-          return is_signed ? 'l' : 'L';
-      }
-    case type_class::floating:
-      if (type.is_bfloat16()) return 0;
-      return type.itemsize() == 2 ? 'e' : type.itemsize() == 4 ? 'f' : 'd';
-    default:
-      return 0;
-  }
-}
-
 /// USM of ours in C order on which nothing is pending; null otherwise. Stays where it is as long as
 /// `held`: asking may let go of the GIL.
 const array* idle_usm(nb::handle obj, bool& is_memory, std::optional<live_bytes>& held) noexcept {
@@ -145,8 +120,9 @@ bool fits(const Py_buffer& b, const array& a, bool is_memory) noexcept {
   for (std::size_t k = 0; k < shape.size(); ++k) {
     if (b.shape[k] != shape[k]) return false;
   }
-  const char letter = letter_of(a.elements().dtype());
-  return letter != 0 && b.format != nullptr && b.format[0] == letter && b.format[1] == 0;
+  const detail::number_row* const type = detail::number_row_of(a.elements().dtype());
+  return type != nullptr && b.format != nullptr && !type->format.empty() &&
+         type->format == b.format;
 }
 
 /// Between `a` and the buffer of `obj`.

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "core/format.hpp"
+#include "core/numbers.hpp"
 #include "memory/memory.hpp"
 #include "protocols/protocols.hpp"
 #include "support/self.hpp"
-#include "usmx/promotion.hpp"
 
 namespace usmx::python {
 namespace {
@@ -489,10 +489,10 @@ class recent_blanks {
     std::optional<sycl::queue> queue;
     std::optional<sycl::queue> exposed;
     nb::object object;
-    std::array<nb::object, number_types> blanks;
+    std::array<nb::object, detail::number_rows.size()> blanks;
 
     nb::object& blank(const dtype& type) {
-      return blanks[static_cast<std::size_t>(number_index(type))];
+      return blanks[static_cast<std::size_t>(detail::number_row_index(type))];
     }
   };
 

@@ -171,6 +171,13 @@ def test_python_and_numpy_scalars_arrive_unchanged(dtype):
             assert out.to_numpy()[0] == value
 
 
+def test_a_half_is_rounded_once():
+    # As a float it would be a tie, and round to the even one.
+    out = array([1], "float16")
+    echo("half")[1](out, 1 + 2.0**-11 + 2.0**-40).wait()
+    assert out.to_numpy()[0] == np.float16(1 + 2.0**-10)
+
+
 @pytest.mark.parametrize(
     ("dtype", "value"),
     [
