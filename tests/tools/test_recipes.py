@@ -33,8 +33,10 @@ class Recipe:
     needs: str
     #: The test of the diff: a file, or what to select.
     test: str
-    #: Files that it changes, without its test.
+    #: Files that it changes, without its tests.
     files: int
+    #: A second test, of what it does on devices: it needs a build.
+    on_devices: str = ""
 
 
 RECIPES = {
@@ -44,7 +46,9 @@ RECIPES = {
     ),
     "reduction": Recipe("python", "tests/python/fusion/test_fuse_counts.py", 1),
     "reduction_of_bits": Recipe("python", "tests/python/fusion/test_fuse_bits.py", 2),
-    "dtype": Recipe("core", "tests/cpp/core/test_float8.cpp", 4),
+    "dtype": Recipe(
+        "core", "tests/cpp/core/test_float8.cpp", 5, "tests/cpp/transfer/test_float8_casts.cpp"
+    ),
     "construct_of_kernels": Recipe(
         "python", "tests/python/python_kernel/test_language_match.py", 3
     ),
@@ -98,7 +102,8 @@ def test_a_diff_applies_and_changes_as_many_files_as_it_says(name: str, tmp_path
     copied(tmp_path, *(file for file in files if (ROOT / file).exists()))
     run("git", "apply", "--check", FOLDER / f"{name}.patch", cwd=tmp_path)
     assert len([file for file in files if not file.startswith("tests/")]) == recipe.files
-    assert recipe.test in files or (ROOT / recipe.test).exists()
+    for test in (recipe.test, recipe.on_devices):
+        assert test in files or (ROOT / test).exists()
 
 
 OVER_PYTHON = [name for name, recipe in RECIPES.items() if recipe.needs == "python"]
@@ -132,7 +137,8 @@ def test_the_test_of_a_recipe_passes_with_it(name: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(depth() == "quick", reason="compiles src/core")
 @pytest.mark.parametrize("name", [n for n, recipe in RECIPES.items() if recipe.needs == "core"])
 def test_a_recipe_of_the_core_compiles_and_its_test_passes(name: str, tmp_path: Path) -> None:
-    tree = copied(tmp_path, "include", "src/core", "tests/cpp/check.cpp", "tests/cpp/check.hpp")
+    tree = copied(tmp_path, "include", "kernels", "src/core", "tests/cpp/check.cpp")
+    copied(tree, "tests/cpp/check.hpp")
     run("git", "apply", FOLDER / f"{name}.patch", cwd=tree)
     fmt = fmt_headers()
     sources = [*sorted((tree / "src" / "core").glob("*.cpp")), tree / "tests/cpp/check.cpp"]
@@ -155,17 +161,20 @@ def fmt_headers() -> list[Path]:
     "USMX_BUILD_RECIPES" not in os.environ, reason="`make test-recipes` builds them"
 )
 def test_recipes_that_need_a_build_pass_their_tests(tmp_path: Path) -> None:
-    names = [name for name, recipe in RECIPES.items() if recipe.needs == "build"]
+    tests = {
+        name: recipe.test if recipe.needs == "build" else recipe.on_devices
+        for name, recipe in RECIPES.items()
+        if recipe.needs == "build" or recipe.on_devices
+    }
     listed = run("git", "ls-files", "-z", cwd=ROOT).split("\0")
     tree = copied(tmp_path / "tree", *(file for file in listed if (ROOT / file).is_file()))
-    for name in names:
+    for name in tests:
         run("git", "apply", FOLDER / f"{name}.patch", cwd=tree)
     pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation")
     options = ("-Cbuild-dir=build", "-Ccmake.define.USMX_BUILD_TESTS=ON")
     run(*pip, *options, "-w", "wheel", ".", cwd=tree, CCACHE_BASEDIR=str(tree))
     run("cmake", "--build", "build", "--target", "usmx_tests", cwd=tree, CCACHE_BASEDIR=str(tree))
-    for name in names:
-        test = RECIPES[name].test
+    for test in tests.values():
         if test.endswith(".cpp"):
             file = test.removeprefix("tests/cpp/").removesuffix(".cpp")
             run("ctest", "--test-dir", "build", "--no-tests=error", "-R", file, cwd=tree)
