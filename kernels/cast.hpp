@@ -8,6 +8,11 @@
 // Apart from what expressions see, so that their own functions may have the same names.
 namespace usmx::expression {
 
+/// 16 bytes that are moved, not computed with.
+struct pair {
+  uint64_t low, high;
+};
+
 template <class A, class B>
 inline constexpr bool is_same = false;
 template <class A>
@@ -73,6 +78,22 @@ inline To convert(From x) {
   } else {
     return To(x);
   }
+}
+
+template <class T>
+inline T read(const T* p, int64_t i) {
+  if constexpr (is_same<T, bool>)
+    return reinterpret_cast<const uint8_t*>(p)[i] != 0;  // a foreign true need not be 1
+  else
+    return p[i];
+}
+template <class As, class Own>
+inline As load(const Own* p, int64_t i) {
+  return convert<As>(read(p, i));
+}
+template <class Own, class T>
+inline void store(Own* p, int64_t i, T value) {
+  p[i] = convert<Own>(value);
 }
 
 }  // namespace usmx::expression

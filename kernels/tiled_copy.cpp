@@ -1,14 +1,12 @@
 // Copies elements whose order differs between the two sides, tile by tile by way of local memory:
 // each side is read and written along the dimension in which its own elements are neighbours.
 //
-// Compiled with -DWORD= (an unsigned type as wide as an element, or `pair`), -DTILE= (edge of a
-// tile, in words) and -DITEMS= (of a work-group, a multiple of TILE). Distances are in words.
+// Compiled with -DWORD= (an unsigned type as wide as an element, or expression::pair), -DTILE=
+// (edge of a tile, in words) and -DITEMS= (of a work-group, a multiple of TILE). Distances are in
+// words.
 // SPDX-License-Identifier: Apache-2.0
 
-/// An element of 16 bytes.
-struct pair {
-  uint64_t low, high;
-};
+#include "usmx/cast.hpp"
 
 // A group moves one tile of `rows` by `columns`. The elements of a row are neighbours in `to`,
 // those of a column in `from`. Outside of the matrix there are up to two more dimensions, which

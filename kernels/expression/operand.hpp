@@ -10,17 +10,6 @@
 // Apart from what expressions see, so that their own functions may have the same names.
 namespace usmx::expression {
 
-template <class T>
-inline T read(const T* p, int64_t i) {
-  if constexpr (is_same<T, bool>)
-    return reinterpret_cast<const uint8_t*>(p)[i] != 0;  // a foreign true need not be 1
-  else
-    return p[i];
-}
-template <class As, class Own>
-inline As load(const Own* p, int64_t i) {
-  return convert<As>(read(p, i));
-}
 /// The element itself where it can be named, so that it can be assigned to; otherwise its value.
 template <class As, class Own>
 inline decltype(auto) element(Own* p, int64_t i) {
@@ -31,11 +20,6 @@ inline decltype(auto) element(Own* p, int64_t i) {
   else
     return load<As>(p, i);
 }
-template <class Own, class T>
-inline void store(Own* p, int64_t i, T value) {
-  p[i] = convert<Own>(value);
-}
-
 /// What an address of `N` neighbours is a multiple of: their size, for they are loaded at once.
 template <class T, int N>
 inline constexpr size_t alignment = N == 1 ? alignof(T) : N * sizeof(T);

@@ -202,7 +202,6 @@ bool elementwise_kernel::state::plan_run(const expression_call& c, elementwise_p
 void elementwise_kernel::state::plan_loops(const expression_call& c,
                                            const detail::kernel_forms& forms,
                                            elementwise_plan& plan) const {
-  plan.ways.clear();
   plan.place.assign(signature.parameters.size(), 0);
   std::vector<const layout*> layouts;
   // Outputs first: writing in order is worth more than reading in order.
@@ -214,33 +213,36 @@ void elementwise_kernel::state::plan_loops(const expression_call& c,
   };
   for (std::size_t k = signature.input_count; k < signature.parameters.size(); ++k) visit(k);
   for (std::size_t k = 0; k < signature.input_count; ++k) visit(k);
-  plan.visited =
-      make_loops(plan.made.shape(), layouts, counts_in_c_order ? loop_order::c : loop_order::any);
+  const loop_order order = counts_in_c_order ? loop_order::c : loop_order::any;
+  plan.visited = make_loops(plan.made.shape(), layouts, order);
   plan.size = plan.visited.size;
   plan.is_small = plan.visited.fits_31_bits();
   bool any_strided = false;
-  for (std::size_t k = 0; k < signature.parameters.size(); ++k) {
-    if (signature.parameters[k].raw && c.array_at(k)) {
-      const bool is_row = c.array_at(k)->elements().layout().is_c_contiguous();
-      plan.ways.push_back(is_row ? access::raw_row : access::raw_strided);
-    } else if (!c.is_visited(k)) {
-      plan.ways.push_back(access::number);
-    } else if (plan.size == 0 || plan.visited.is_run(plan.place[k])) {
-      plan.ways.push_back(plan.size == 1 ? access::one : access::run);
-    } else if (plan.visited.is_one_element(plan.place[k])) {
-      plan.ways.push_back(access::one);
-    } else {
-      plan.ways.push_back(access::strided);
-      any_strided = true;
+  const auto find_ways = [&] {
+    plan.ways.clear();
+    for (std::size_t k = 0; k < signature.parameters.size(); ++k) {
+      if (signature.parameters[k].raw && c.array_at(k)) {
+        const bool is_row = c.array_at(k)->elements().layout().is_c_contiguous();
+        plan.ways.push_back(is_row ? access::raw_row : access::raw_strided);
+      } else if (!c.is_visited(k)) {
+        plan.ways.push_back(access::number);
+      } else if (plan.size == 0 || plan.visited.is_run(plan.place[k])) {
+        plan.ways.push_back(plan.size == 1 ? access::one : access::run);
+      } else if (plan.visited.is_one_element(plan.place[k])) {
+        plan.ways.push_back(access::one);
+      } else {
+        plan.ways.push_back(access::strided);
+        any_strided = true;
+      }
     }
-  }
+  };
+  find_ways();
   // Without steps to take the loops do not matter to the program.
   if (!any_strided) plan.visited.lengths = extents();
   const std::size_t rank = plan.visited.rank();
   plan.by_rows = any_strided && (rank == 1 || detail::are_rows(forms, plan.row()));
-  for (std::size_t o = 0; plan.by_rows && o < layouts.size(); ++o) {
-    plan.in_tiles |= detail::are_far(plan.visited.inner_step(o));
-  }
+  plan.in_tiles = plan.by_rows && detail::put_in_tiles(plan.visited, forms, order);
+  if (plan.in_tiles) find_ways();  // in another order of loops runs are none
 }
 
 // --- programs ---------------------------------------------------------------------------------

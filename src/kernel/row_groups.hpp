@@ -8,6 +8,7 @@
 
 #include "runtime/backend.hpp"
 #include "usmx/kernel.hpp"
+#include "usmx/loops.hpp"
 
 namespace usmx::detail {
 
@@ -16,8 +17,10 @@ namespace usmx::detail {
 /// its number by the lengths of the loops.
 bool are_rows(const kernel_forms& forms, std::int64_t length) noexcept;
 
-/// Whether neighbours of a row are so many elements apart that rows are better visited in tiles.
-constexpr bool are_far(std::int64_t step) noexcept { return step > 8 || step < -8; }
+/// Whether an operand is visited across its own rows where groups are loops: squares of rows and
+/// columns are better then. Unless the order of the loops matters, the one in which the elements of
+/// that operand are nearest to each other comes next to the innermost one.
+bool put_in_tiles(loops& nest, const kernel_forms& forms, loop_order order) noexcept;
 
 /// How rows are cut into groups: what `each_row` of kernels/rows.hpp takes.
 struct row_groups {
@@ -28,8 +31,7 @@ struct row_groups {
   std::size_t items = 1;
   std::size_t count = 1;
 
-  /// With `in_tiles` a group that is a loop has a square of neighbouring rows and columns, as
-  /// operands need that are read across their own rows.
+  /// With `in_tiles` a group has a square of neighbouring rows and columns, not long parts of rows.
   static row_groups cut(const kernel& k, const kernel_forms& forms, std::uint64_t rows,
                         std::uint64_t length, bool in_tiles);
   launch_range range() const;

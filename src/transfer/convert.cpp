@@ -11,6 +11,8 @@
 #include "core/cast.hpp"
 #include "core/format.hpp"
 #include "core/numbers.hpp"
+#include "core/half.hpp"
+#include "core/tiled_loops.hpp"
 #include "runtime/traced_queue.hpp"
 #include "transfer/copy_loops.hpp"
 #include "transfer/temporaries.hpp"
@@ -128,9 +130,10 @@ void move_elements(const copy_loops& nest, std::byte* to, const std::byte* from,
     return;
   }
   if (nest.rank() >= 2) {
-    const int outer = nest.fastest_source(inner);
+    const int outer = nearest_loop(nest, 1);
     if (outer >= 0) {
-      const copy_loops swapped = nest.with_next_to_inner(static_cast<std::size_t>(outer));
+      copy_loops swapped = nest;
+      put_next_to_inner(swapped, static_cast<std::size_t>(outer));
       const std::int64_t rows = swapped.length(inner - 1);
       const std::int64_t columns = swapped.length(inner);
       const std::int64_t to_step[2] = {swapped.to(inner - 1), swapped.to(inner)};

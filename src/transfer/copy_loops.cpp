@@ -3,7 +3,6 @@
 #include "transfer/copy_loops.hpp"
 
 #include <bit>
-#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <stdexcept>
@@ -16,29 +15,6 @@ namespace usmx::detail {
 std::int64_t copy_loops::count(std::size_t depth) const noexcept {
   const auto first = lengths.span().first(depth);
   return std::accumulate(first.begin(), first.end(), std::int64_t{1}, std::multiplies<>());
-}
-
-int copy_loops::fastest_source(std::size_t inner) const noexcept {
-  int best = -1;
-  std::int64_t least = std::abs(from(inner));
-  if (least == 0) return -1;
-  for (std::size_t k = 0; k < rank(); ++k) {
-    const std::int64_t s = std::abs(from(k));
-    if (k != inner && s != 0 && s < least) {
-      best = static_cast<int>(k);
-      least = s;
-    }
-  }
-  return best;
-}
-
-copy_loops copy_loops::with_next_to_inner(std::size_t axis) const {
-  copy_loops out = *this;
-  const auto rotate = [&](std::int64_t* v) { std::rotate(v + axis, v + axis + 1, v + rank() - 1); };
-  rotate(out.lengths.data());
-  rotate(out.steps.data());
-  rotate(out.steps.data() + rank());
-  return out;
 }
 
 dtype widest_word(std::uint64_t mix) noexcept {

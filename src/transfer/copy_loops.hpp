@@ -63,11 +63,6 @@ struct copy_loops : loops {
       part.each_part(most, visit);
     }
   }
-  /// The dimension, other than `inner`, along which the source is read in smaller steps than along
-  /// `inner`; -1 if there is none.
-  int fastest_source(std::size_t inner) const noexcept;
-  /// The same loops with dimension `axis` moved to the place before the innermost one.
-  copy_loops with_next_to_inner(std::size_t axis) const;
   /// True if each side is one contiguous run of `itemsize`-byte elements.
   bool is_one_run(std::size_t itemsize) const noexcept {
     const auto item = static_cast<std::int64_t>(itemsize);

@@ -10,7 +10,11 @@
 #include <vector>
 
 #include "core/format.hpp"
+<<<<<<< HEAD
 #include "core/numbers.hpp"
+=======
+#include "core/tiled_loops.hpp"
+>>>>>>> 43d691d3 (Copy transposes in rows of squares where groups are loops)
 #include "kernel/kernel_state.hpp"
 #include "kernel/kernel_table.hpp"
 #include "kernel/row_groups.hpp"
@@ -46,6 +50,8 @@ struct word_row {
   dtype word;
   std::int64_t words;
   std::size_t outer_loops;
+  /// The row is one word of 16 bytes.
+  bool is_pair;
 };
 
 word_row row_of(const any_view& dst, const any_view& src, const copy_loops& nest) noexcept {
@@ -56,7 +62,30 @@ word_row row_of(const any_view& dst, const any_view& src, const copy_loops& nest
   row.word =
       word_of(item * run, nest.begin_of(dst, 0), nest.begin_of(src, 1), nest, row.outer_loops);
   row.words = item * run / static_cast<std::int64_t>(row.word.itemsize());
+  row.is_pair = item * run == 16 && row.word.itemsize() == 8;
+  for (std::size_t k = 0; k < row.outer_loops; ++k) {
+    row.is_pair = row.is_pair && (nest.to(k) | nest.from(k)) % 16 == 0;
+  }
   return row;
+}
+
+/// The loops of a copy with distances in elements of so many bytes, or only the first of them with
+/// a row of words inside.
+loops in_elements(const copy_loops& nest, std::size_t outer, std::int64_t words,
+                  std::size_t to_size, std::size_t from_size) {
+  const std::size_t rank = outer + (words > 1 ? 1 : 0);
+  loops made;
+  made.lengths = extents(rank);
+  made.steps = extents(2 * rank, 1);
+  made.starts = extents(2);
+  for (std::size_t k = 0; k < outer; ++k) {
+    made.lengths[k] = nest.length(k);
+    made.steps[k] = nest.to(k) / static_cast<std::int64_t>(to_size);
+    made.steps[rank + k] = nest.from(k) / static_cast<std::int64_t>(from_size);
+  }
+  if (words > 1) made.lengths[outer] = words;
+  for (const std::int64_t length : made.lengths) made.size *= length;
+  return made;
 }
 
 /// A launch has fewer work-items than an int can count.
@@ -79,11 +108,10 @@ const kernel& copy_kernel(const sycl::queue& queue, const std::string& key, cons
 }
 
 sycl::event launch(const kernel& run, sycl::queue& queue, const launch_range& range,
-                   std::initializer_list<kernel_argument> arguments,
+                   std::span<const kernel_argument> arguments,
                    std::span<const sycl::event> depends) {
   // The memory is known to the chain, which is a submission.
-  return *own_launch::run(run, queue, range, std::span(arguments.begin(), arguments.size()),
-                          depends, ordering::by_hand, true);
+  return *own_launch::run(run, queue, range, arguments, depends, ordering::by_hand, true);
 }
 
 /// The dimension, other than the innermost, along which the source's elements are neighbours while
@@ -92,7 +120,7 @@ int transposed_axis(const copy_loops& nest, std::size_t itemsize) noexcept {
   if (nest.rank() < 2 || nest.rank() > 4) return -1;
   constexpr std::int64_t least = 8;  // shorter sides leave most of a tile idle
   const std::size_t inner = nest.rank() - 1;
-  const int found = nest.fastest_source(inner);
+  const int found = nearest_loop(nest, 1);
   if (found < 0) return -1;
   const auto axis = static_cast<std::size_t>(found);
   const auto item = static_cast<std::int64_t>(itemsize);
@@ -100,7 +128,8 @@ int transposed_axis(const copy_loops& nest, std::size_t itemsize) noexcept {
   return neighbours && nest.length(inner) >= least && nest.length(axis) >= least ? found : -1;
 }
 
-/// False, with nothing submitted, if there is nothing to gain or no word as wide as an element.
+/// By way of local memory, as only many items of a group need. False, with nothing submitted, if
+/// there is nothing to gain or no word as wide as an element.
 bool copy_by_tiles(command_chain& commands, std::byte* to, const std::byte* from,
                    const copy_loops& nest, std::size_t itemsize) {
   const int axis = transposed_axis(nest, itemsize);
@@ -109,19 +138,16 @@ bool copy_by_tiles(command_chain& commands, std::byte* to, const std::byte* from
   const dtype word = word_of(static_cast<std::int64_t>(itemsize), to, from, nest, nest.rank());
   if (word.itemsize() != (is_pair ? 8 : itemsize)) return false;
 
-  // Here the loops of a group are cheap and a tile stays in the first cache; elsewhere there are
-  // many items, and 17 KiB of local memory on every device.
+  constexpr std::int64_t edge = 32, items = 256;
   sycl::queue& queue = commands.queue();
-  const bool are_loops = forms_of(queue).groups_are_loops;
-  const std::int64_t edge = !are_loops ? 32 : is_pair ? 16 : itemsize == 8 ? 32 : 64;
-  const std::int64_t items = are_loops ? edge : 256;
-  const char key[] = {'t', static_cast<char>(itemsize), are_loops ? 'l' : 'g'};
+  const char key[] = {'t', static_cast<char>(itemsize)};
   const kernel& run = copy_kernel(queue, {key, sizeof key}, "tiled_copy.cpp", "tiled_copy", [&] {
-    return options{format("-DWORD={}", is_pair ? "pair" : device_name(word)),
+    return options{format("-DWORD={}", is_pair ? "usmx::expression::pair" : device_name(word)),
                    format("-DTILE={}", edge), format("-DITEMS={}", items)};
   });
 
-  const copy_loops loops = nest.with_next_to_inner(static_cast<std::size_t>(axis));
+  copy_loops loops = nest;
+  put_next_to_inner(loops, static_cast<std::size_t>(axis));
   const auto item = static_cast<std::int64_t>(itemsize);
   std::int64_t n[4] = {1, 1, 1, 1};
   std::int64_t d[4] = {};
@@ -136,10 +162,19 @@ bool copy_by_tiles(command_chain& commands, std::byte* to, const std::byte* from
   const auto groups = static_cast<std::size_t>(n[0] * n[1] * tiles(n[2]) * tiles(n[3]));
   const auto local = static_cast<std::size_t>(items);
   const std::size_t global = groups * local;
+  const kernel_argument arguments[] = {static_cast<const void*>(to),
+                                       static_cast<const void*>(from),
+                                       n[2],
+                                       n[3],
+                                       d[2],
+                                       s[3],
+                                       n[1],
+                                       d[0],
+                                       d[1],
+                                       s[0],
+                                       s[1]};
   commands.then(launch(run, queue, launch_range(std::span(&global, 1), std::span(&local, 1)),
-                       {static_cast<const void*>(to), static_cast<const void*>(from), n[2], n[3],
-                        d[2], s[3], n[1], d[0], d[1], s[0], s[1]},
-                       commands.before()));
+                       arguments, commands.before()));
   return true;
 }
 
@@ -199,63 +234,56 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
   const std::byte* const from = nest.begin_of(src, 1);
 
   const bool same = same_bytes(dst.dtype(), src.dtype());
-  if (same && copy_by_tiles(commands, to, from, nest, dst.dtype().itemsize())) return;
+  const kernel_forms& forms = forms_of(queue);
+  if (same && !forms.groups_are_loops &&
+      copy_by_tiles(commands, to, from, nest, dst.dtype().itemsize())) {
+    return;
+  }
 
-  // The types of the numbers, or parts of numbers, that the kernel reads and writes.
-  dtype to_type = part_type(dst.dtype()), from_type = part_type(src.dtype());
-  // Length and both steps of each loop.
-  std::vector<std::array<std::int64_t, 3>> loops;
-  const auto add_loops = [&](std::size_t count, std::int64_t to_size, std::int64_t from_size) {
-    for (std::size_t k = 0; k < count; ++k) {
-      loops.push_back({nest.length(k), nest.to(k) / to_size, nest.from(k) / from_size});
-    }
-  };
-  if (same) {
-    // Bits, not numbers: no cast can touch them, and no device lacks the type. The innermost loop
-    // is a row of words: a run of elements, or the words of one.
-    const word_row row = row_of(dst, src, nest);
-    to_type = from_type = row.word;
-    const auto word = static_cast<std::int64_t>(row.word.itemsize());
-    add_loops(row.outer_loops, word, word);
-    if (row.words > 1) loops.push_back({row.words, 1, 1});
-  } else {
+  // Without a cast bits, not numbers: no cast can touch them, and no device lacks the type.
+  const word_row row = same ? row_of(dst, src, nest) : word_row{dtype(), 1, nest.rank(), false};
+  const bool are_pairs = row.is_pair;
+  const dtype& to_type = same ? row.word : dst.dtype();
+  const dtype& from_type = same ? row.word : src.dtype();
+  if (!same) {
     require_type(queue.get_device(), to_type);
     require_type(queue.get_device(), from_type);
-    add_loops(nest.rank(), static_cast<std::int64_t>(to_type.itemsize()),
-              static_cast<std::int64_t>(from_type.itemsize()));
   }
-  std::uint64_t size = 1;
-  for (const auto& loop : loops) size *= static_cast<std::uint64_t>(loop[0]);
-  const kernel_forms& forms = forms_of(queue);
-  const std::size_t rank = loops.size();
-  constexpr std::size_t fixed_rank = 4;
+  const std::size_t wide = are_pairs ? 2 : 1;
+  loops all = in_elements(nest, row.outer_loops, are_pairs ? 1 : row.words,
+                          wide * to_type.itemsize(), wide * from_type.itemsize());
+  const bool by_rows = all.rank() > 1 && are_rows(forms, all.lengths[all.rank() - 1]);
+  const bool in_tiles = by_rows && put_in_tiles(all, forms, loop_order::any);
 
-  const auto parts = [&](const dtype& whole, const dtype& part) {
-    return same ? 1 : whole.itemsize() / part.itemsize();
-  };
-  const auto fixed = std::min(rank, fixed_rank);
-  const bool by_rows = rank > 1 && rank <= fixed_rank && are_rows(forms, loops.back()[0]);
+  const std::size_t outer = all.rank() == 0 ? 0 : all.rank() - 1;
+  const std::int64_t length = all.rank() == 0 ? 1 : all.lengths[outer];
+  constexpr std::size_t most_outer = 3;
+  const bool in_table = outer > most_outer;
   // Of the innermost loop, as the text has it.
   const auto step = [&](const char* name, std::size_t side) {
-    if (!by_rows && rank != 1) return std::string(name);
-    const std::int64_t value = loops.back()[side];
-    return value >= -1 && value <= 1 ? std::to_string(value) : std::string(name);
+    const std::int64_t value = all.inner_step(side);
+    const bool is_known = (by_rows || outer == 0) && value >= -1 && value <= 1;
+    return is_known ? std::to_string(value) : std::string(name);
   };
+  const std::string to_step = step("to_step", 0), from_step = step("from_step", 1);
+  const auto letter = [&](const dtype& type) {
+    return are_pairs ? 'p' : static_cast<char>('A' + number_index(type));
+  };
+<<<<<<< HEAD
   const std::string to_step = step("to3", 1), from_step = step("from3", 2);
   const auto letter = [](const dtype& type) {
     return static_cast<char>('A' + number_row_index(type));
   };
+=======
+>>>>>>> 43d691d3 (Copy transposes in rows of squares where groups are loops)
   const char key[] = {'s',
                       letter(to_type),
                       letter(from_type),
-                      static_cast<char>('0' + parts(dst.dtype(), to_type)),
-                      static_cast<char>('0' + parts(src.dtype(), from_type)),
-                      static_cast<char>('0' + fixed),
-                      rank > fixed_rank ? 'a'
-                      : by_rows         ? 'r'
-                                        : 'f',
+                      static_cast<char>('0' + std::min(outer, most_outer + 1)),
+                      by_rows ? 'r' : 'f',
                       to_step.front(),
                       from_step.front()};
+<<<<<<< HEAD
   const auto name_of = [](const dtype& type) {
     // Structures of ours are in the namespace that has their functions.
     return format("{}{}", number_row_of(type)->is_described ? "usmx::" : "", device_name(type));
@@ -263,53 +291,53 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
   const char* const name = rank > fixed_rank ? "strided_copy_any"
                            : by_rows         ? "strided_copy_rows"
                                              : "strided_copy";
+=======
+  const char* const name = by_rows ? "strided_copy_rows" : "strided_copy";
+>>>>>>> 43d691d3 (Copy transposes in rows of squares where groups are loops)
   const kernel& run = copy_kernel(queue, {key, sizeof key}, "strided_copy.cpp", name, [&] {
-    options all{format("-DTO={}", name_of(to_type)), format("-DFROM={}", name_of(from_type)),
-                format("-DTO_PARTS={}", parts(dst.dtype(), to_type)),
-                format("-DFROM_PARTS={}", parts(src.dtype(), from_type)),
-                format("-DRANK={}", fixed)};
-    if (rank > 0) {
-      all.push_back("-DTO_STEP=" + to_step);
-      all.push_back("-DFROM_STEP=" + from_step);
-    }
-    return all;
+    const auto text = [&](const dtype& type) {
+      return are_pairs ? "expression::pair" : device_name(type);
+    };
+    options given{format("-DTO={}", text(to_type)), format("-DFROM={}", text(from_type)),
+                  "-DTO_STEP=" + to_step, "-DFROM_STEP=" + from_step, format("-DOUTER={}", outer)};
+    if (in_table) given.back() = "-DIN_TABLE";
+    return given;
   });
 
-  if (rank <= fixed_rank) {
-    // Of several dimensions number 0 takes what remains; missing ones stand behind it.
-    std::array<std::uint64_t, fixed_rank> n{1, 1, 1, 1};
-    std::array<std::int64_t, fixed_rank> d{};
-    std::array<std::int64_t, fixed_rank> s{};
-    for (std::size_t k = 0; k < rank; ++k) {
-      const std::size_t at = k == 0 && rank > 1 ? 0 : fixed_rank - rank + k;
-      n[at] = static_cast<std::uint64_t>(loops[k][0]);
-      d[at] = loops[k][1];
-      s[at] = loops[k][2];
-    }
-    if (by_rows) {
-      const bool in_tiles = are_far(d[3]) || are_far(s[3]);
-      const row_groups groups = row_groups::cut(run, forms, size / n[3], n[3], in_tiles);
-      commands.then(launch(
-          run, queue, groups.range(),
-          {static_cast<const void*>(to), static_cast<const void*>(from), size, n[3], groups.parts,
-           groups.rows, n[1], n[2], d[0], d[1], d[2], d[3], s[0], s[1], s[2], s[3]},
-          commands.before()));
-      return;
-    }
-    commands.then(launch(run, queue, range_in_groups(run, forms, size),
-                         {static_cast<const void*>(to), static_cast<const void*>(from), size, n[1],
-                          n[2], n[3], d[0], d[1], d[2], d[3], s[0], s[1], s[2], s[3]},
-                         commands.before()));
-    return;
+  const auto size = static_cast<std::uint64_t>(all.size);
+  const auto row_length = static_cast<std::uint64_t>(length);
+  std::vector<kernel_argument> arguments{static_cast<const void*>(to),
+                                         static_cast<const void*>(from),
+                                         size,
+                                         row_length,
+                                         all.inner_step(0),
+                                         all.inner_step(1)};
+  row_groups groups;
+  if (by_rows) {
+    groups = row_groups::cut(run, forms, size / row_length, row_length, in_tiles);
+    arguments.insert(arguments.end(), {groups.parts, groups.rows});
   }
-  std::vector<std::int64_t> table;
-  for (std::size_t k = rank; k-- > 0;) table.insert(table.end(), loops[k].begin(), loops[k].end());
-  const array on_device = device_table(commands, table);
-  commands.then(
-      launch(run, queue, range_in_groups(run, forms, size),
-             {static_cast<const void*>(to), static_cast<const void*>(from), size,
-              static_cast<const void*>(on_device.data()), static_cast<std::int32_t>(rank)},
-             commands.before()));
+  if (in_table) {
+    std::vector<std::int64_t> table;
+    for (std::size_t k = outer; k-- > 0;) {
+      table.insert(table.end(), {all.lengths[k], all.steps_of(0)[k], all.steps_of(1)[k]});
+    }
+    const array on_device = device_table(commands, table);
+    arguments.insert(arguments.end(), {static_cast<const void*>(on_device.data()),
+                                       static_cast<std::int32_t>(outer)});
+  } else {
+    // Missing loops stand behind.
+    std::array<std::int64_t, 2> n{1, 1};
+    std::array<std::int64_t, most_outer> d{}, s{};
+    for (std::size_t k = 0; k < outer; ++k) {
+      if (k > 0) n[k - 1] = all.lengths[k];
+      d[k] = all.steps_of(0)[k];
+      s[k] = all.steps_of(1)[k];
+    }
+    arguments.insert(arguments.end(), {n[0], n[1], d[0], d[1], d[2], s[0], s[1], s[2]});
+  }
+  commands.then(launch(run, queue, by_rows ? groups.range() : range_in_groups(run, forms, size),
+                       arguments, commands.before()));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "check.hpp"
 #include "copy_model.hpp"
 #include "usmx/copy.hpp"
+#include "usmx/detail/inspection.hpp"
 #include "usmx/kernel.hpp"
 #include "usmx/runtime.hpp"
 
@@ -194,13 +195,16 @@ void transpose_and_compare(usm_kind kind, const extents& shape, std::span<const 
 }  // namespace
 
 // Lengths around the edges of tiles, more dimensions outside and between, gaps on both sides, every
-// size of an element, on the host and on the device.
+// size of an element, on the host and on the device, there as on devices of either kind.
 TEST(Copy, TranspositionsOfEveryItemSizeAndTileEdge) {
   const int matrix[] = {1, 0};
   const int outside[] = {0, 2, 1};
   const int around[] = {2, 1, 0};
   const int two[] = {0, 1, 3, 2};
-  for (const usm_kind kind : {usm_kind::shared, usm_kind::device}) {
+  const int all[] = {4, 2, 0, 3, 1};
+  for (const char* forms : {"", "native_cpu", "level_zero"}) {
+    const usm_kind kind = *forms == '\0' ? usm_kind::shared : usm_kind::device;
+    usmx::detail::use_forms_of(forms);
     const auto each_size = [&](const extents& shape, std::span<const int> order) {
       transpose_and_compare<std::uint8_t>(kind, shape, order);
       transpose_and_compare<std::int16_t>(kind, shape, order);
@@ -217,6 +221,25 @@ TEST(Copy, TranspositionsOfEveryItemSizeAndTileEdge) {
     each_size({3, 33, 65}, outside);
     each_size({33, 3, 70}, around);
     each_size({2, 3, 20, 40}, two);
+    transpose_and_compare<float>(kind, {9, 3, 20, 2, 17}, all);
+    transpose_and_compare<std::complex<double>>(kind, {3, 2, 20, 2, 9}, all);
+  }
+  usmx::detail::use_forms_of("");
+}
+
+// Words of 16 bytes need places that are so many bytes apart.
+TEST(Copy, RunsOfSixteenBytesAnyBytesApart) {
+  for (const std::int64_t step : {16, 24, 32, 40}) {
+    std::vector<std::uint8_t> values(static_cast<std::size_t>(50 * step));
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<std::uint8_t>(k % 251);
+    const array src = make<std::uint8_t>(usm_kind::device, {50, step}, values);
+    const array dst =
+        make<std::uint8_t>(usm_kind::device, {50, 16}, std::vector<std::uint8_t>(800));
+    copy(dst, src.with_view(src.elements().sliced(1, 0, 16, 1)));
+    const auto got = host_values<std::uint8_t>(dst);
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      CHECK_EQUAL(got[k], values[k / 16 * static_cast<std::size_t>(step) + k % 16]);
+    }
   }
 }
 
@@ -227,14 +250,18 @@ TEST(Copy, StridedDeviceMemoryIsMovedByAKernel) {
     const auto counts = program::counts();
     return counts.compiled + counts.found + counts.loaded;
   };
-  const auto before = built();
-  copy_and_compare<sycl::half, std::int8_t>(random, {30, 20, 3}, usm_kind::device,
-                                            usm_kind::device);
-  copy_and_compare<std::complex<double>, bool>(random, {3, 2, 3, 2, 3, 2}, usm_kind::device,
-                                               usm_kind::device);
-  copy_and_compare<bool, std::complex<double>>(random, {3, 2, 3, 2, 3, 2}, usm_kind::device,
-                                               usm_kind::device);
-  CHECK_EQUAL(built(), before + 3);
+  for (const char* forms : {"native_cpu", "level_zero"}) {
+    usmx::detail::use_forms_of(forms);
+    const auto before = built();
+    copy_and_compare<sycl::half, std::int8_t>(random, {30, 20, 3}, usm_kind::device,
+                                              usm_kind::device);
+    copy_and_compare<std::complex<double>, bool>(random, {3, 2, 3, 2, 3, 2}, usm_kind::device,
+                                                 usm_kind::device);
+    copy_and_compare<bool, std::complex<double>>(random, {3, 2, 3, 2, 3, 2}, usm_kind::device,
+                                                 usm_kind::device);
+    CHECK_EQUAL(built(), before + 3);
+  }
+  usmx::detail::use_forms_of("");
 }
 
 TEST(Copy, BroadcastSource) {

@@ -197,6 +197,19 @@ def test_i_counts_in_c_order_and_n_is_the_size():
     assert_same(k(f), 1200 + np.arange(12).reshape(3, 4))
 
 
+def test_squares_of_rows_keep_values_and_the_number_of_elements():
+    """An input whose elements are neighbours in another axis changes the order of the loops."""
+    x = numbers((5, 3, 70, 12), "f").transpose(3, 1, 2, 0)
+    device = usm(numbers((5, 3, 70, 12), "f")).transpose(3, 1, 2, 0)
+    out = usm(np.zeros(x.shape, "f4"))
+    usmx.ElementwiseKernel("float32 x", "float32 y", "y = x", "moved")(device, out)
+    np.testing.assert_array_equal(out.to_numpy(), x)
+    usmx.ElementwiseKernel("float32 x", "float32 y", "y = x + i", "counted")(device, out)
+    np.testing.assert_array_equal(
+        out.to_numpy(), x + np.arange(x.size, dtype="f4").reshape(x.shape)
+    )
+
+
 def test_raw_parameters_are_indexed():
     k = ElementwiseKernel("raw T x, int64 step", "T z", "z = x[(i + step) % x.size()]")
     x = np.arange(12, dtype="h").reshape(3, 4)
