@@ -60,13 +60,15 @@ struct elementwise_plan {
   /// The innermost loop is a row: the items of a group are neighbours in it, so that its steps
   /// stand in the text and a group, not each item, finds its place in the outer loops.
   bool by_rows = false;
+  /// There is one loop, whose iterations are the items and whose steps stand in the text, too.
+  bool is_line = false;
   /// An operand is read or written across its own rows.
   bool in_tiles = false;
   detail::row_groups groups;
 
   std::int64_t row() const { return visited.lengths[visited.rank() - 1]; }
   /// The loops whose iterations the text takes apart.
-  std::size_t outer_rank() const { return visited.rank() - (by_rows ? 1 : 0); }
+  std::size_t outer_rank() const { return visited.rank() - (by_rows || is_line ? 1 : 0); }
 };
 
 bool broadcasts_to(const extents& from, const extents& to) noexcept {
@@ -240,7 +242,8 @@ void elementwise_kernel::state::plan_loops(const expression_call& c,
   // Without steps to take the loops do not matter to the program.
   if (!any_strided) plan.visited.lengths = extents();
   const std::size_t rank = plan.visited.rank();
-  plan.by_rows = any_strided && (rank == 1 || detail::are_rows(forms, plan.row()));
+  plan.is_line = any_strided && rank == 1;
+  plan.by_rows = any_strided && rank > 1 && detail::are_rows(forms, plan.row());
   plan.in_tiles = plan.by_rows && detail::put_in_tiles(plan.visited, forms, order);
   if (plan.in_tiles) find_ways();  // in another order of loops runs are none
 }
@@ -255,7 +258,7 @@ expression_program& elementwise_kernel::state::find(const expression_call& c,
   key += plan.by_rows ? 'r' : plan.vector_bytes == 0 ? 's' : 'v';
   for (std::size_t k = 0; k < signature.parameters.size(); ++k) {
     key += static_cast<char>(plan.ways[k]);
-    if (plan.by_rows && plan.ways[k] == access::strided) {
+    if ((plan.by_rows || plan.is_line) && plan.ways[k] == access::strided) {
       key += static_cast<char>(class_of(plan.visited.inner_step(plan.place[k])));
     }
   }
@@ -400,14 +403,16 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
     list.elements(p, a, first_of(plan, k), is_output);
     const std::string steps = way == access::strided ? add_steps(k) : std::string();
     std::string column;
-    if (plan.by_rows && way == access::strided) {
+    if ((plan.by_rows || plan.is_line) && way == access::strided) {
       const std::int64_t step = plan.visited.inner_step(plan.place[k]);
       column = list.step({p.name, "column"}, step, class_of(step));
     }
     if (!list.writes()) continue;
 
     std::string at = way == access::one ? "0" : several ? "_in" : "_at";
-    if (way == access::strided && plan.by_rows) {
+    if (way == access::strided && plan.is_line) {
+      at = format("int64_t(_at) * {}", column);
+    } else if (way == access::strided && plan.by_rows) {
       at = format("_place.of[{}] + _column * {}", strided++, column);
       places.operand(steps);
     } else if (way == access::strided) {
@@ -436,7 +441,8 @@ std::string elementwise_kernel::state::bind(parameter_list& list, const expressi
   // Of several elements each is a part of the kernel: a function of its own would be given them in
   // local memory, one after the other, and would store them one by one. Where groups are not loops,
   // an element of a row is one too, for what the function shares with the kernel is there as well.
-  const bool is_part = several || (plan.by_rows && !detail::forms_of(c.queue()).groups_are_loops);
+  const bool in_loop = plan.by_rows || plan.is_line;
+  const bool is_part = several || (in_loop && !detail::forms_of(c.queue()).groups_are_loops);
   const char* const inlined = is_part ? "__attribute__((always_inline)) " : "";
   // As wide as the device counts: of a narrower number no compiler sees that it goes on by one from
   // item to item, and single loads take four times as long.

@@ -197,6 +197,18 @@ def test_i_counts_in_c_order_and_n_is_the_size():
     assert_same(k(f), 1200 + np.arange(12).reshape(3, 4))
 
 
+@pytest.mark.parametrize(("step", "text"), [(-1, "-1"), (2, "_x_column"), (-3, "_x_column")])
+def test_a_step_along_one_axis_stands_in_the_text(step, text):
+    k = ElementwiseKernel("T x, T one", "T z", "z = x + one", "line")
+    x = np.arange(100, dtype="i2")
+    one = usm(np.ones(1, "i2"))
+    got = k(usm(x)[::step], usmx.broadcast_to(one, x[::step].shape))
+    np.testing.assert_array_equal(got.to_numpy(), x[::step] + 1)
+    (source,) = k.sources
+    assert f"_x_data, int64_t(_at) * {text})" in source
+    assert "each_row(" not in source
+
+
 def test_squares_of_rows_keep_values_and_the_number_of_elements():
     """An input whose elements are neighbours in another axis changes the order of the loops."""
     x = numbers((5, 3, 70, 12), "f").transpose(3, 1, 2, 0)
