@@ -93,6 +93,14 @@ inline strided<T, Rank - int(sizeof...(Index))> row(const strided<T, Rank>& a, I
   return part;
 }
 
+/// How many items before an element a line of a processor's cache begins, or a part of it that is
+/// as long as a vector of items: vectors that begin there store into one line, not into two.
+template <class T>
+inline int64_t items_behind_line(const T* element) {
+  constexpr uint64_t line = 64, vector = 16;
+  return int64_t(reinterpret_cast<uint64_t>(element) % line / sizeof(T) % vector);
+}
+
 /// A slice of Python: what a bound is that is not given.
 constexpr int64_t not_given = int64_t(uint64_t(1) << 63);
 struct slice {

@@ -40,4 +40,31 @@ std::optional<launch_range> in_whole_groups(const sycl::queue& queue, const laun
   return launch_range(std::span(items).first(global.size()), std::span(group).first(global.size()));
 }
 
+std::optional<launch_range> in_several_rows(const sycl::queue& queue, const launch_range& range) {
+  constexpr std::size_t vector = 16, least_length = 256, least_groups = 128;
+  constexpr std::size_t longest = 4096, most_items = 8192;
+  const auto global = range.global();
+  if (range.rank() < 2 || !range.local().empty() || global.back() < least_length ||
+      !forms_of(queue).groups_are_loops) {
+    return {};
+  }
+  const auto over = [](std::size_t a, std::size_t b) { return (a + b - 1) / b; };
+  const std::size_t last = global.size() - 1;
+  std::array<std::size_t, 3> items{1, 1, 1}, group{1, 1, 1};
+  std::ranges::copy(global, items.begin());
+  // Vectors begin up to so many items before the row.
+  const std::size_t length = global[last] + vector - 1;
+  const std::size_t parts = over(length, longest);
+  group[last] = over(over(length, parts), vector) * vector;
+  items[last] = parts * group[last];
+  const std::size_t rows = over(global[last - 1], rows_of_item);
+  const std::size_t outer = global.size() == 3 ? global[0] : 1;
+  const std::size_t groups = rows * outer * parts;
+  if (groups < least_groups) return {};
+  group[last - 1] =
+      std::clamp<std::size_t>(std::min(most_items / group[last], groups / least_groups), 1, rows);
+  items[last - 1] = over(rows, group[last - 1]) * group[last - 1];
+  return launch_range(std::span(items).first(global.size()), std::span(group).first(global.size()));
+}
+
 }  // namespace usmx::detail

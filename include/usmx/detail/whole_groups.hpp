@@ -16,4 +16,13 @@ namespace usmx::detail {
 /// a group on the CPU device: a saxpy took 4.2 ms in place of 0.22.
 std::optional<launch_range> in_whole_groups(const sycl::queue& queue, const launch_range& range);
 
+/// How many rows an item takes in a text for several.
+inline constexpr std::size_t rows_of_item = 4;
+
+/// A range of several dimensions for such a text, on processors: `rows_of_item` times fewer items
+/// along the last dimension but one, and more along the last, so that vectors can begin where a
+/// line of the cache does. Nothing if the range has groups of its own, is too small to gain by it,
+/// or is one of another device.
+std::optional<launch_range> in_several_rows(const sycl::queue& queue, const launch_range& range);
+
 }  // namespace usmx::detail

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <unordered_map>
 
 #include "core/aliasing.hpp"
@@ -43,6 +45,10 @@ struct kernel_text {
   bool is_partial = false;
   /// It asks something of whole vectors of items, so that there is another one for short rows.
   bool asks_vectors = false;
+  /// There is another one whose items take several rows.
+  bool has_tall = false;
+  /// Its items take several rows, whose number is passed before the length.
+  bool is_tall = false;
   std::vector<std::string> options;
   /// Why a local range is needed; empty if it is not.
   std::string needs_group;
@@ -80,6 +86,7 @@ struct text_form {
   bool is_partial = false;  ///< some items lie beyond the range
   bool is_apart = false;    ///< no two of its arrays have a byte in common
   bool is_wide = true;      ///< rows of items are long enough for the vectors of a processor
+  bool is_tall = false;     ///< items take several rows
 };
 
 /// Whether most items of a row are in whole vectors of a processor: those that are not take part in
@@ -337,7 +344,7 @@ nb::dict make(nb::handle self, const nb::tuple& args, const launch_range& range,
   try {
     return nb::cast<nb::dict>(self.attr("_make")(args, to_tuple(range.global()),
                                                  to_tuple(range.local()), form.is_partial,
-                                                 form.is_apart, form.is_wide));
+                                                 form.is_apart, form.is_wide, form.is_tall));
   } catch (nb::python_error& error) {
     const auto own = nb::module_::import_("usmx._kernel.source.diagnostics").attr("KernelError");
     if (!nb::isinstance(error.value(), own)) throw;
@@ -379,6 +386,9 @@ std::shared_ptr<kernel_text> dispatcher::find(nb::handle self, const launch_rang
   text->plan = to_text(nb::object(made["plan"]), "plan");
   text->asks_vectors = text->plan.ends_with('v');
   if (text->asks_vectors) text->plan.pop_back();
+  text->has_tall = text->plan.ends_with('t');
+  text->is_tall = text->plan.ends_with('T');
+  if (text->has_tall || text->is_tall) text->plan.pop_back();
   text->is_partial = text->plan.ends_with('r');
   if (text->is_partial) text->plan.pop_back();
   text->options = to_options(nb::object(made["options"]));
@@ -471,6 +481,14 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
     key.push_back('n');
     text = find(self, range, args, parts, key, form, memory);
   }
+  std::optional<launch_range> several;
+  if (text->has_tall) several = detail::in_several_rows(queue, range);
+  if (several) {
+    form.is_tall = true;
+    key.push_back('t');
+    text = find(self, range, args, parts, key, form, memory);
+    if (!text->is_tall) several.reset();  // it asks for a range that is another one then
+  }
   if (!text->needs_group.empty() && range.local().empty()) {
     throw value_error(
         "kernel '{}' needs the size of a work-group, for {}: launch it as {}[global, "
@@ -533,9 +551,17 @@ nb::object dispatcher::launch(nb::handle self, const bracketed_range& read, cons
     }
   }
   for (const array& values : tables) arguments.emplace_back(values);
+  if (several) {
+    arguments.emplace_back(static_cast<std::int64_t>(range.global()[range.rank() - 2]));
+    const auto group = several->local();
+    const auto items =
+        std::accumulate(group.begin(), group.end(), std::size_t{1}, std::multiplies{});
+    if (items > k.max_work_group_size()) several = launch_range(several->global());
+  }
   if (text->is_partial) arguments.emplace_back(static_cast<std::int64_t>(range.global().back()));
-  const bool has_more = text->is_partial && whole->local().back() <= k.max_work_group_size();
-  const launch_range& items = has_more ? *whole : range;
+  const bool has_more =
+      text->is_partial && !several && whole->local().back() <= k.max_work_group_size();
+  const launch_range& items = several ? *several : has_more ? *whole : range;
   nb::object made = submit(k, queue, items, arguments, borrowed, before ? &*before : nullptr);
   for (array& values : tables) give_back(values);
   return made;

@@ -301,6 +301,7 @@ class Kernel(_usmx._KernelDispatcher):
         partial: bool = False,
         apart: bool = False,
         wide: bool = False,
+        tall: bool = False,
         simulated: bool = False,
     ) -> Compiled:
         """The kernel for the types of these arguments."""
@@ -325,6 +326,7 @@ class Kernel(_usmx._KernelDispatcher):
                     partial=partial,
                     apart=apart,
                     wide=wide,
+                    tall=tall,
                     reads=reads,
                     numba=self._numba,
                     of_launch=self._of_launch,
@@ -371,23 +373,27 @@ class Kernel(_usmx._KernelDispatcher):
         partial: bool,
         apart: bool,
         wide: bool,
+        tall: bool,
     ) -> dict[str, Any]:
         """Called at a launch with types that are new, or after a table's first update.
 
         With ``partial`` the last group may have items beyond the range, with ``apart`` no two
-        arrays have a byte in common, with ``wide`` rows of items are long enough for vectors.
+        arrays have a byte in common, with ``wide`` rows of items are long enough for vectors, with
+        ``tall`` items take several rows, if that text is there.
         """
         form = (
             self._has_item, self._numba, self._of_launch, self._sub_group, self._options,
             tuple(sorted(self._records)),
         )  # fmt: skip
-        about = (args, len(global_), *form, partial, apart, wide)
+        about = (args, len(global_), *form, partial, apart, wide, tall)
         found = kept.key_of(self.python, *about)
         if found:
             held = self._load(found[0], found[1], found[2], args, local)
             if held:
                 return held
-        made = self.compiled(args, len(global_), local, partial=partial, apart=apart, wide=wide)
+        made = self.compiled(
+            args, len(global_), local, partial=partial, apart=apart, wide=wide, tall=tall
+        )
         known = [self._position(origin, args) for origin in made.known]
         given = [table.of for table in made.module.given]
         texts = [made.text, made.name, made.plan, made.needs_group or ""]

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from ..source.function import Function
 from ..types import scalars
 from ..types.scalars import Array, RecordOf, Scalar, Static, Type
 from ..types.values import parts
-from . import wrapping
+from . import rows, spelling, wrapping
 from .elaborate import elaborate
 from .items import RANGE
 from .memory import OF_LAUNCH
@@ -34,7 +33,8 @@ class Compiled:
         How each argument is passed, those in tuples one by one: ``n`` number, ``c`` complex
         number, ``d`` contiguous array (with its lengths), ``s`` strided array (with lengths and
         strides), ``-`` not at all; ``r`` the length of the last dimension; ``v`` says that the text
-        asks whole vectors of items.
+        asks whole vectors of items, ``T`` that its items take several rows, whose number is
+        passed before ``r``, and ``t`` that there is such a text too.
     needs_group : str or None
         Why a local range has to be given at the launch.
     known : tuple of str
@@ -70,6 +70,7 @@ def compile_kernel(
     partial: bool = False,
     apart: bool = False,
     wide: bool = False,
+    tall: bool = False,
     reads: Reads | None = None,
     numba: bool = False,
     of_launch: bool = False,
@@ -93,6 +94,9 @@ def compile_kernel(
     wide : bool
         Whether the rows of the launch, or of its groups, are long enough for the vectors that
         processors make of items: then remainders ask a vector whether it needs a division.
+    tall : bool
+        Whether an item takes several rows, if `rows` says that this is such a kernel. The number of
+        rows is passed as a parameter then, and the length as with ``partial``.
     numba : bool
         Whether integers have the types that Numba gives them.
     of_launch : bool
@@ -118,14 +122,19 @@ def compile_kernel(
     """
     item = function.parameters[0] if has_item else None
     names = (*function.parameters[1 if has_item else 0 :], *([OF_LAUNCH] if of_launch else []))
-    module = Module(rank, known, grouped, partial, wide, reads=reads or Reads(), numba=numba)
+    module = Module(
+        rank, known, grouped, partial or tall, wide, reads=reads or Reads(), numba=numba
+    )
     module.taken |= {"device", "table"}
     name = module.unique(function.name)
     walked = elaborate(
         function, dict(zip(names, arguments, strict=True)), module, is_kernel=True, item=item
     )
     result, needs_group = walked.result, walked.result.needs_group is not None
-    if (needs_group and not grouped) or (partial and module.asks_whole_range):
+    given = [p for n, t in zip(names, arguments, strict=True) for p in parts(n, t)]
+    several = _several_rows(walked, module, dict(given)) if apart else None
+    is_whole = module.asks_whole_range and module.partial
+    if (needs_group and not grouped) or is_whole or (tall and several is None):
         return compile_kernel(
             function,
             arguments,
@@ -133,6 +142,7 @@ def compile_kernel(
             known=known,
             has_item=has_item,
             grouped=needs_group,
+            partial=partial and not is_whole and not needs_group,
             apart=apart,
             wide=wide,
             reads=module.reads,
@@ -146,8 +156,7 @@ def compile_kernel(
     parameters: list[str] = []
     head: list[str] = []
     plan = ""
-    given = zip(names, arguments, strict=True)
-    for p, t in itertools.chain.from_iterable(parts(n, t) for n, t in given):
+    for p, t in given:
         spelled = walked.spell(p)
         if isinstance(t, Static):
             plan += "-"
@@ -159,12 +168,7 @@ def compile_kernel(
             parameters += _record(spelled, t, alone, p in result.written, head)
         else:
             plan += "d" if t.dense else "s"
-            const = "" if p in result.written else "const "
-            parameters.append(f"{const}{t.element.cpp}* {alone}{spelled}_data")
-            lengths = [f"{spelled}_n{k}" for k in range(t.ndim)]
-            strides = [] if t.dense else [f"{spelled}_s{k}" for k in range(t.ndim)]
-            parameters += [f"int64_t {n}" for n in lengths + strides]
-            head.append(_view(spelled, t, const, lengths, strides))
+            parameters += _array(spelled, t, alone, p in result.written, head)
     lines = [
         f"// {function.name}({_signature(names, arguments)})",
         *(f'#include "{header}"' for header in sorted(module.headers)),
@@ -175,13 +179,17 @@ def compile_kernel(
         lines += ["namespace table {", *_declarations(module), "}", ""]
     if module.given:
         parameters += _given(module, walked, head)
-    if partial:
-        parameters.append(f"int64_t {walked.spell(RANGE)}")
+    if partial or tall:
+        ends = [several.names.rows] if tall and several else []
+        parameters += [f"int64_t {end}" for end in (*ends, walked.spell(RANGE))]
         plan += "r"
     if functions:
         lines += ["namespace device {", "\n\n".join(functions), "}", ""]
-    lines_of = _before_end(walked, rank, result.text) if partial else result.text
-    body = "\n".join([*(f"  {line}" for line in head + result.declarations), *lines_of, "}", ""])
+    if tall and several:
+        inner = rows.text_of(several, rank, result.declarations)
+    else:
+        inner = _inside(walked, rank, partial)
+    body = "\n".join([*(f"  {line}" for line in head), *inner, "}", ""])
     head_of = (
         f"{_vectors(module, body, functions)}USMX_KERNEL({rank}) "
         f"{name}{_sub_groups(module, sub_group)}({', '.join(parameters)}) {{"
@@ -189,9 +197,36 @@ def compile_kernel(
     text = "\n".join([*lines, head_of, body])
     if any(f"usmx::{name}(" in text for name in SPECIAL):
         text = f'#include "usmx/prelude/special.hpp"\n{text}'
-    return Compiled(
-        text, name, plan + _asks(body), result.needs_group, tuple(known), module, walked
-    )
+    plan += _asks(body) or (("T" if tall else "t") if several else "")
+    return Compiled(text, name, plan, result.needs_group, tuple(known), module, walked)
+
+
+def _names_of_rows(walked: Walked) -> rows.Names:
+    """How a text spells what it has for items of several rows."""
+    spelled = [walked.spell(f"usmx.{name}") for name in (
+        "rows", "row", "place", "first", "at", "is_inside", "compute", "stored")]  # fmt: skip
+    return rows.Names(spelled[0], walked.spell(RANGE), *spelled[1:])
+
+
+def _several_rows(walked: Walked, module: Module, given: dict[str, Type]) -> rows.Parts | None:
+    """What a text for items of several rows is made of, if this kernel gains by it."""
+    result = walked.result
+    if module.grouped or module.items_meet or result.needs_group or result.calls:
+        return None
+    # Each of an item's rows begins with the arguments as they were given.
+    if any(result.memory.values()) or given.keys() & spelling.stores(walked.function.tree).keys():
+        return None
+    arrays = {p for p, t in given.items() if isinstance(t, Array) and t.ndim > 1}
+    written = {walked.spell(p) for p in arrays & result.written}
+    read = {walked.spell(p) for p in arrays - result.written}
+    return rows.parts_of(result.text, module.rank, _names_of_rows(walked), read, written)
+
+
+def _inside(walked: Walked, rank: int, partial: bool) -> list[str]:
+    """The lines of a kernel whose items are one each."""
+    found = walked.result
+    lines = _before_end(walked, rank, found.text) if partial else found.text
+    return [*(f"  {line}" for line in found.declarations), *lines]
 
 
 def _before_end(walked: Walked, rank: int, lines: list[str]) -> list[str]:
@@ -239,6 +274,16 @@ def _record(name: str, t: RecordOf, alone: str, is_written: bool, head: list[str
     of = ("" if is_written else "const ") + t.record.cpp
     head.append(f"{of}& {name} = *{name}_data;")
     return [f"{of}* {alone}{name}_data", f"int64_t {name}_n0"]
+
+
+def _array(name: str, t: Array, alone: str, is_written: bool, head: list[str]) -> list[str]:
+    """The parameters of an array, and its view."""
+    const = "" if is_written else "const "
+    lengths = [f"{name}_n{k}" for k in range(t.ndim)]
+    strides = [] if t.dense else [f"{name}_s{k}" for k in range(t.ndim)]
+    head.append(_view(name, t, const, lengths, strides))
+    pointer = f"{const}{t.element.cpp}* {alone}{name}_data"
+    return [pointer, *(f"int64_t {n}" for n in lengths + strides)]
 
 
 def _view(name: str, t: Array, const: str, lengths: list[str], strides: list[str]) -> str:
