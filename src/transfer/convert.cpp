@@ -11,7 +11,6 @@
 #include "core/cast.hpp"
 #include "core/format.hpp"
 #include "core/numbers.hpp"
-#include "core/half.hpp"
 #include "core/tiled_loops.hpp"
 #include "runtime/traced_queue.hpp"
 #include "transfer/copy_loops.hpp"
