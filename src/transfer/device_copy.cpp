@@ -10,11 +10,8 @@
 #include <vector>
 
 #include "core/format.hpp"
-<<<<<<< HEAD
 #include "core/numbers.hpp"
-=======
 #include "core/tiled_loops.hpp"
->>>>>>> 43d691d3 (Copy transposes in rows of squares where groups are loops)
 #include "kernel/kernel_state.hpp"
 #include "kernel/kernel_table.hpp"
 #include "kernel/row_groups.hpp"
@@ -267,15 +264,8 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
   };
   const std::string to_step = step("to_step", 0), from_step = step("from_step", 1);
   const auto letter = [&](const dtype& type) {
-    return are_pairs ? 'p' : static_cast<char>('A' + number_index(type));
+    return are_pairs ? 'p' : static_cast<char>('A' + number_row_index(type));
   };
-<<<<<<< HEAD
-  const std::string to_step = step("to3", 1), from_step = step("from3", 2);
-  const auto letter = [](const dtype& type) {
-    return static_cast<char>('A' + number_row_index(type));
-  };
-=======
->>>>>>> 43d691d3 (Copy transposes in rows of squares where groups are loops)
   const char key[] = {'s',
                       letter(to_type),
                       letter(from_type),
@@ -283,20 +273,13 @@ void copy_part(command_chain& commands, const any_view& dst, const any_view& src
                       by_rows ? 'r' : 'f',
                       to_step.front(),
                       from_step.front()};
-<<<<<<< HEAD
-  const auto name_of = [](const dtype& type) {
-    // Structures of ours are in the namespace that has their functions.
-    return format("{}{}", number_row_of(type)->is_described ? "usmx::" : "", device_name(type));
-  };
-  const char* const name = rank > fixed_rank ? "strided_copy_any"
-                           : by_rows         ? "strided_copy_rows"
-                                             : "strided_copy";
-=======
   const char* const name = by_rows ? "strided_copy_rows" : "strided_copy";
->>>>>>> 43d691d3 (Copy transposes in rows of squares where groups are loops)
   const kernel& run = copy_kernel(queue, {key, sizeof key}, "strided_copy.cpp", name, [&] {
     const auto text = [&](const dtype& type) {
-      return are_pairs ? "expression::pair" : device_name(type);
+      // Structures of ours are in the namespace that has their functions.
+      return are_pairs ? std::string("expression::pair")
+                       : format("{}{}", number_row_of(type)->is_described ? "usmx::" : "",
+                                device_name(type));
     };
     options given{format("-DTO={}", text(to_type)), format("-DFROM={}", text(from_type)),
                   "-DTO_STEP=" + to_step, "-DFROM_STEP=" + from_step, format("-DOUTER={}", outer)};
