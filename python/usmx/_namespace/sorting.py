@@ -89,8 +89,9 @@ def sort(
     [[1, 3],
      [2, 5]]
     """
-    _check_kind(kind, order, are_records(a))
-    if are_records(a):
+    of_records = are_records(a)
+    _check_kind(kind, order, of_records)
+    if of_records:
         made: ndarray = _records().sort(a, axis, order, descending)
         return made
     if axis is None:
@@ -144,8 +145,9 @@ def argsort(
     >>> print(usmx.argsort(usmx.asarray([30, 10, 20])))
     [1, 2, 0]
     """
-    _check_kind(kind, order, are_records(a))
-    if are_records(a):
+    of_records = are_records(a)
+    _check_kind(kind, order, of_records)
+    if of_records:
         made: ndarray = _records().argsort(a, axis, order, descending)
         return made
     if axis is None:
