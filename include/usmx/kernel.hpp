@@ -247,11 +247,10 @@ class program {
   static cache_counts counts();
 
   struct memory_use {
-    std::size_t programs = 0;  ///< whose code is in memory
-    std::size_t bytes = 0;     ///< of it: estimated from the sizes of the binaries
-    std::size_t permanent =
-        0;  ///< of these bytes those that cannot leave: code that a runtime reads for good
-    std::size_t limit = 0;  ///< from USMX_PROGRAM_MEMORY, or 256 MiB
+    std::size_t programs = 0;   ///< whose code is in memory
+    std::size_t bytes = 0;      ///< of it: estimated from the sizes of the binaries
+    std::size_t permanent = 0;  ///< of these: code that a runtime reads for good
+    std::size_t limit = 0;      ///< from USMX_PROGRAM_MEMORY, or 256 MiB
   };
   static memory_use memory();
   /// Above this limit the least recently used code leaves memory. Programs and kernels stay usable:
