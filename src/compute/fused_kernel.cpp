@@ -262,10 +262,10 @@ void fused_kernel::run(const array* given) {
   const std::vector<operand> in = operands();
   std::vector<expression_output> out(computed_.size());
   std::vector<array> shaped;
-  std::vector<const layout*> operands;
-  for (const array& a : arrays_) operands.push_back(&a.elements().layout());
+  const bool are_in_order = std::ranges::all_of(
+      arrays_, [](const array& a) { return a.elements().layout().is_c_contiguous(); });
   // The kernel would lay out all results as its operands lie, and not know the values on the way.
-  if (form_.counts() || !all_in_c_order(operands)) {
+  if (form_.counts() || !are_in_order) {
     const std::size_t made = computed_.size() - (given != nullptr ? 1 : 0);
     for (const value* v : std::span(computed_).first(made)) shaped.push_back(empty_for(*v));
     for (std::size_t k = 0; k < made; ++k) out[k].given = &shaped[k];
