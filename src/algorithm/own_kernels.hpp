@@ -2,16 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cctype>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "kernel/kernel_table.hpp"
+#include "kernel/source/kernel_signature.hpp"
 #include "usmx/kernel.hpp"
 #include "usmx/reduction.hpp"
 
@@ -33,14 +36,27 @@ class own_kernels {
       std::string chosen = "-D";
       for (const char c : name) chosen += static_cast<char>(std::toupper(c));
       all.push_back(std::move(chosen));
-      program built =
-          program::build(queue, {std::string(kernel_file(file_)), {{name, 1, {}}}, std::move(all)});
+      const std::string text(kernel_file(file_));
+      auto takes = parameters_of(text, name, all);
+      program built = program::build(queue, {text, {{name, 1, std::move(takes)}}, std::move(all)});
       return std::pair(built.get(name), std::string());
     });
   }
 
  private:
   struct nothing {};
+
+  /// Which pointers it writes through: operands may be read-only. Their types are what `options`
+  /// say, which the callers do.
+  static std::optional<std::vector<kernel_parameter>> parameters_of(
+      const std::string& text, const std::string& name, const std::vector<std::string>& options) {
+    const std::vector<signature> all = read_signatures(text, options);
+    const auto found = std::ranges::find(all, name, &signature::name);
+    if (found == all.end()) return {};
+    std::vector<kernel_parameter> takes = found->parameters;
+    for (kernel_parameter& p : takes) p.type.reset();
+    return takes;
+  }
 
   const char* file_;
   kernel_table<nothing> known_;
