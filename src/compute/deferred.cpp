@@ -613,9 +613,7 @@ usm_kind kind_of(const source& s) {
 }  // namespace
 
 shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
-                       const value_reduction& asked, const reduction_axes& axes) {
-  const auto ranged = detail::product_in_range(asked);
-  const value_reduction& how = ranged ? *ranged : asked;
+                       const value_reduction& how, const reduction_axes& axes) {
   const detail::driver_entry inside;
   const computing lock;
   source of = elements_of(queue, what, how);
@@ -633,13 +631,15 @@ shared_deferred reduce(const sycl::queue& queue, const deferred_operand& what,
   }
   const usm_kind kind = kind_of(of);
   if (a != nullptr) {
-    if (auto few = detail::reduce_small(queue, *a, asked, listed, kind)) {
+    if (auto few = detail::reduce_small(queue, *a, how, listed, kind)) {
       extents result = few->elements().layout().shape();
       return std::make_shared<value>(*std::move(few), operation_types{{}, how.result},
                                      std::move(result));
     }
   }
-  shared_value made = value::reduction_of(queue, std::move(of), how, listed, kind);
+  const auto ranged = detail::product_in_range(how);
+  shared_value made =
+      value::reduction_of(queue, std::move(of), ranged ? *ranged : how, listed, kind);
   settle(*made);
   if (!made->is_computed()) detail::waiting_reductions::add(made);
   return made;

@@ -504,9 +504,12 @@ std::optional<array> reduce_small(const sycl::queue& queue, const array& a,
 
   host_room room;
   const std::vector<int> kept = kept_axes(v.layout(), *axes.axes);
-  std::vector<int> kept_first = kept;
-  kept_first.insert(kept_first.end(), axes.axes->begin(), axes.axes->end());
-  const any_view rows = results == 1 ? v : v.with_layout(v.layout().permuted(kept_first), 0);
+  any_view rows = v;
+  if (results != 1) {
+    std::vector<int> kept_first = kept;
+    kept_first.insert(kept_first.end(), axes.axes->begin(), axes.axes->end());
+    rows = v.with_layout(v.layout().permuted(kept_first), 0);
+  }
   const std::byte* const row = row_on_host(rows, how.value, room);
   if (row == nullptr) return {};
   const auto bytes = static_cast<std::int64_t>(how.value.itemsize());

@@ -55,15 +55,31 @@ int to_axis(nb::handle axis, int rank) {
   return nb::cast<int>(nb::module_::import_("usmx._namespace._common").attr("to_axis")(axis, rank));
 }
 
-/// An array of numbers, which have an order; the package makes one of other objects, or refuses.
-array sortable(nb::handle x) {
-  if (is_ready<ndarray>(x) && !nb::inst_ptr<ndarray>(x)->dtype().is_record()) return value_now(x);
-  return value_now(nb::module_::import_("usmx._namespace.sorting").attr("sortable")(x));
+bool has_records(nb::handle x) {
+  return is_ready<ndarray>(x) && nb::inst_ptr<ndarray>(x)->dtype().is_record();
 }
 
-nb::object sort(nb::handle x, nb::handle axis, bool descending, bool values, bool places) {
-  const array a = sortable(x);
-  const detail::sort_request wanted{to_axis(axis, a.rank()), descending, values, places,
+/// An array of numbers, which have an order; the package makes one of other objects, or refuses.
+nb::object sortable(nb::handle x) {
+  if (is_ready<ndarray>(x) && !has_records(x)) return nb::borrow(x);
+  return nb::module_::import_("usmx._namespace.sorting").attr("sortable")(x);
+}
+
+/// What Python's `bool` says of an object.
+bool is_true(nb::handle x) {
+  const int truth = PyObject_IsTrue(x.ptr());
+  if (truth < 0) throw nb::python_error();
+  return truth == 1;
+}
+
+/// None for records, which the package orders by their fields.
+nb::object sort(nb::handle x, nb::handle axis, nb::handle descending, bool values, bool places) {
+  if (has_records(x)) return nb::none();
+  if (axis.is_none()) {
+    return sort(sortable(x).attr("reshape")(-1), nb::int_(0), descending, values, places);
+  }
+  const array a = value_now(sortable(x));
+  const detail::sort_request wanted{to_axis(axis, a.rank()), is_true(descending), values, places,
                                     values && !places};
   detail::sorted_elements_of made = detail::sort_along(a, wanted);
   if (!places) return wrapped(std::move(made.values));
@@ -75,7 +91,7 @@ nb::object select(nb::handle x, const std::vector<std::int64_t>& kth, nb::handle
                   nb::handle what) {
   using detail::selected;
   const std::string name = to_text(what, "what");
-  const array a = sortable(x);
+  const array a = value_now(sortable(x));
   const int at = to_axis(axis, a.rank());
   const selected wanted = name == "kth"      ? selected::kth
                           : name == "places" ? selected::places
@@ -146,8 +162,9 @@ nb::object product_of(nb::handle x1, nb::handle x2) {
 
 void bind_algorithms(nb::module_& m) {
   def(m,
-      "_sort(x: object?, axis: object?, descending: bool, values: bool, places: bool) -> Any"_sig,
-      sort, "The elements along an axis in order, where each was as int64, or both.");
+      "_sort(x: object?, axis: object?, descending: object?, values: bool, places: bool) -> Any"_sig,
+      sort,
+      "The elements along an axis in order, where each was as int64, or both; None for records.");
   def(m,
       "_search(sorted: ndarray, values: ndarray, right: bool = False, "
       "sorter: ndarray | None = None) -> ndarray"_sig,

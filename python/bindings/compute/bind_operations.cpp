@@ -165,20 +165,15 @@ std::optional<array> operate_plain(const operation& op, std::span<PyObject* cons
   const array* first = nullptr;
   for (std::size_t k = 0; k < objects.size(); ++k) {
     if (is_ready<ndarray>(objects[k])) {
-      const ndarray& holder = *nb::inst_ptr<ndarray>(objects[k]);
-      const array& a = holder.known();
-      if (holder.later() || !may_be_computed_on_host(a) || a.kind() == usm_kind::unknown ||
-          !a.keep_alive() || a.keep_alive()->is_lent()) {
+      const array* const a = computed_at_once(*nb::inst_ptr<ndarray>(objects[k]));
+      if (a == nullptr) return {};
+      if (first == nullptr) first = a;
+      if (a->queue() != first->queue() || a->kind() != first->kind() ||
+          !(a->elements().layout().shape() == first->elements().layout().shape())) {
         return {};
       }
-      if (first == nullptr) first = &a;
-      if (a.queue() != first->queue() || a.kind() != first->kind() ||
-          !(a.elements().layout().shape() == first->elements().layout().shape()) ||
-          !detail::is_idle_at_once(a)) {
-        return {};
-      }
-      in[k].elements = &a;
-      types[k] = {a.elements().dtype(), false};
+      in[k].elements = a;
+      types[k] = {a->elements().dtype(), false};
     } else if ((numbers[k] = plain_number(objects[k]))) {
       in[k].number = &*numbers[k];
       types[k] = {numbers[k]->type(), numbers[k]->weak()};
@@ -203,6 +198,16 @@ std::optional<array> operate_plain(const operation& op, std::span<PyObject* cons
 }
 
 }  // namespace
+
+const array* computed_at_once(const ndarray& holder) {
+  const array& a = holder.known();
+  const bool is_own = a.keep_alive() && !a.keep_alive()->is_lent();
+  if (holder.later() || !may_be_computed_on_host(a) || a.kind() == usm_kind::unknown || !is_own ||
+      !detail::is_idle_at_once(a)) {
+    return nullptr;
+  }
+  return &a;
+}
 
 std::optional<shared_deferred> cast_later(nb::handle self, const dtype& wanted) {
   const ndarray& a = self_of<ndarray>(self);

@@ -2,6 +2,8 @@
 // there: each gives None for all other arguments, which `_namespace.statistics` reads.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@
 #include "compute/named_reductions.hpp"
 #include "compute/operate.hpp"
 #include "compute/plain_axis.hpp"
+#include "compute/small_arrays.hpp"
 #include "support/containers.hpp"
 #include "support/error_text.hpp"
 #include "support/self.hpp"
@@ -23,13 +26,9 @@ namespace {
 
 using detail::named_reduction;
 
-/// Axes that are there, none of them twice; None for all.
+/// Axes that are there, none of them twice, in order.
 std::optional<std::vector<int>> plain_axes(nb::handle axes, int rank) {
   std::vector<int> out;
-  if (axes.is_none()) {
-    for (int axis = 0; axis < rank; ++axis) out.push_back(axis);
-    return out;
-  }
   const bool is_tuple = PyTuple_CheckExact(axes.ptr());
   const Py_ssize_t count = is_tuple ? PyTuple_GET_SIZE(axes.ptr()) : 1;
   for (Py_ssize_t k = 0; k < count; ++k) {
@@ -38,17 +37,31 @@ std::optional<std::vector<int>> plain_axes(nb::handle axes, int rank) {
     if (!axis || std::ranges::find(out, *axis) != out.end()) return {};
     out.push_back(*axis);
   }
+  std::ranges::sort(out);
   return count == 0 ? std::nullopt : std::optional(std::move(out));
+}
+
+std::vector<int> all_axes(int rank) {
+  std::vector<int> out(static_cast<std::size_t>(rank));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
 }
 
 nb::object reduced(nb::handle x, nb::handle axis, nb::handle keepdims, named_reduction name) {
   if (!is_ready<ndarray>(x) || !PyBool_Check(keepdims.ptr())) return nb::none();
   const ndarray& holder = *nb::inst_ptr<ndarray>(x);
+  const int rank = static_cast<int>(holder.shape().size());
   reduction_axes axes;
-  axes.axes = plain_axes(axis, static_cast<int>(holder.shape().size()));
+  axes.axes = axis.is_none() ? all_axes(rank) : plain_axes(axis, rank);
   axes.keep = keepdims.is(nb::handle(Py_True));
   const std::optional<value_reduction> how = detail::reduction_of(name, holder.dtype());
   if (!axes.axes || !how || (!how->identity && holder.size() == 0)) return nb::none();
+  if (const array* const found = computed_at_once(holder)) {
+    const array a = *found;  // memory for the result may let other threads run
+    if (auto few = detail::reduce_small(a.queue(), a, *how, axes, a.kind())) {
+      return wrap_array(*std::move(few));
+    }
+  }
   PyObject* const one[] = {x.ptr()};
   operation_operands operands;
   operands.read(one);

@@ -36,6 +36,9 @@ class operation_operands {
   bool takes_all_;
 };
 
+/// The array, if it is one of few elements that the host may compute with now, without a wait: none
+/// of them is deferred, no command is on its way, and nothing outside has its memory.
+const array* computed_at_once(const ndarray& holder);
 /// `op(*objects)`, or NotImplemented if one is nothing that is computed with.
 PyObject* operate(const operation& op, std::span<PyObject* const> objects);
 /// `self op= other`: the same elements with other values. TypeError if those have another kind of

@@ -89,15 +89,12 @@ def sort(
     [[1, 3],
      [2, 5]]
     """
-    of_records = are_records(a)
-    _check_kind(kind, order, of_records)
-    if of_records:
-        made: ndarray = _records().sort(a, axis, order, descending)
-        return made
-    if axis is None:
-        a, axis = sortable(a).reshape(-1), 0
-    values: ndarray = _usmx._sort(a, axis, bool(descending), True, False)
-    return values
+    if kind is not None or order is not None:
+        _check_kind(kind, order, are_records(a))
+    made: ndarray | None = _usmx._sort(a, axis, descending, True, False)
+    if made is None:
+        made = _records().sort(a, axis, order, descending)
+    return made
 
 
 def argsort(
@@ -145,15 +142,12 @@ def argsort(
     >>> print(usmx.argsort(usmx.asarray([30, 10, 20])))
     [1, 2, 0]
     """
-    of_records = are_records(a)
-    _check_kind(kind, order, of_records)
-    if of_records:
-        made: ndarray = _records().argsort(a, axis, order, descending)
-        return made
-    if axis is None:
-        a, axis = sortable(a).reshape(-1), 0
-    places: ndarray = _usmx._sort(a, axis, bool(descending), False, True)
-    return places
+    if kind is not None or order is not None:
+        _check_kind(kind, order, are_records(a))
+    made: ndarray | None = _usmx._sort(a, axis, descending, False, True)
+    if made is None:
+        made = _records().argsort(a, axis, order, descending)
+    return made
 
 
 def sort_in_place(
