@@ -10,8 +10,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build/venv
 STAMPS := $(VENV)/.stamps
-# A worker for each core; PYTEST_ARGS="-k name" runs some tests, one after the other.
-PYTEST_ARGS ?= -n auto --dist worksteal
+# A worker for each core and one more, as many tests wait for a command or another process;
+# PYTEST_ARGS="-k name" runs some tests, one after the other.
+PYTEST_ARGS ?= -n $(shell expr $$(nproc) + 1) --dist worksteal
 # quick: some of the tests; pairs: all, with every pair of parameters' values or some; full: all cases. docs/testing.md
 DEPTH ?= quick
 # Of the rooms whose tests are about memory, on the simulated device: pairs, or full.
@@ -150,6 +151,12 @@ lint: $(STAMPS)/lint $(STAMPS)/usmx ## formatting, types, layers, imports, words
 	$(BIN)/python tools/check_imports.py $(BUILD)/python/usmx
 	$(BIN)/python tools/check_words.py
 
+# Most of both is work of one core; what they need is installed one after the other.
+lint-and-docs: $(STAMPS)/usmx ## both at once
+	+@$(MAKE) --no-print-directory $(STAMPS)/lint
+	+@$(MAKE) --no-print-directory $(STAMPS)/docs
+	+@$(MAKE) --no-print-directory -j2 --output-sync=target lint docs
+
 tables: $(STAMPS)/python ## the tables of operations in the documentation
 	$(BIN)/python tools/make_tables.py docs --write
 
@@ -208,4 +215,4 @@ $(STAMPS)/usmx: $(SOURCES) | $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet usmx
 	@touch $@
 
-.PHONY: help demo test test-pairs test-all test-programs test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-recipes test-interop bench benchmark-page numba-dpex fuzz tables notices docs lint format wheel wheels release clean
+.PHONY: help lint-and-docs demo test test-pairs test-all test-programs test-cpp test-python test-simdisc test-simdisc-python test-device test-asan test-asan-python test-tsan test-recipes test-interop bench benchmark-page numba-dpex fuzz tables notices docs lint format wheel wheels release clean

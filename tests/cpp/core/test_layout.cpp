@@ -46,7 +46,8 @@ void for_each_list(std::size_t length, const numbers& values,
 void for_each_layout(const std::function<void(const layout&)>& visit) {
   for (std::size_t rank = 0; rank <= 3; ++rank) {
     for_each_list(rank, {0, 1, 2, 3}, [&](const numbers& shape) {
-      const numbers all{-6, -2, -1, 0, 1, 2, 3, 4, 6, 9}, some{-6, -1, 0, 1, 3};
+      const numbers all{-6, -2, -1, 0, 1, 2, 3, 4, 6, 9};
+      const numbers some = check::quick() ? numbers{-1, 0, 3} : numbers{-6, -1, 0, 1, 3};
       for_each_list(rank, rank < 3 ? all : some,
                     [&](const numbers& strides) { visit(made(shape, strides)); });
     });

@@ -207,11 +207,12 @@ TEST(Copy, TranspositionsOfEveryItemSizeAndTileEdge) {
     usmx::detail::use_forms_of(forms);
     const auto each_size = [&](const extents& shape, std::span<const int> order) {
       transpose_and_compare<std::uint8_t>(kind, shape, order);
-      transpose_and_compare<std::int16_t>(kind, shape, order);
       transpose_and_compare<float>(kind, shape, order);
+      transpose_and_compare<std::complex<double>>(kind, shape, order);
+      if (check::quick()) return;  // each size of items is kernels of its own
+      transpose_and_compare<std::int16_t>(kind, shape, order);
       transpose_and_compare<double>(kind, shape, order);
       transpose_and_compare<std::complex<float>>(kind, shape, order);
-      transpose_and_compare<std::complex<double>>(kind, shape, order);
     };
     const std::int64_t lengths[] = {7, 8, 15, 16, 17, 32, 33, 63, 64, 65, 129, 200};
     for (std::size_t k = 0; k < std::size(lengths); k += check::quick() ? 5 : 1) {
