@@ -10,9 +10,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build/venv
 STAMPS := $(VENV)/.stamps
-# A worker for each core and one more, as many tests wait for a command or another process;
+# Many tests wait for a command or another process, so one more than there are cores.
+WORKERS := $(shell expr $$(nproc) + 1)
 # PYTEST_ARGS="-k name" runs some tests, one after the other.
-PYTEST_ARGS ?= -n $(shell expr $$(nproc) + 1) --dist worksteal
+PYTEST_ARGS ?= -n $(WORKERS) --dist worksteal
 # quick: some of the tests; pairs: all, with every pair of parameters' values or some; full: all cases. docs/testing.md
 DEPTH ?= quick
 # Of the rooms whose tests are about memory, on the simulated device: pairs, or full.
@@ -74,7 +75,7 @@ test-programs: $(STAMPS)/usmx
 	MAKEFLAGS= cmake --build $(BUILD) --target tests/all
 
 test-cpp: test-programs ## the C++ tests
-	USMX_TEST_DEPTH=$(DEPTH) ctest --test-dir $(BUILD) -j$(JOBS) --output-on-failure --no-tests=error
+	USMX_TEST_DEPTH=$(DEPTH) ctest --test-dir $(BUILD) -j$(WORKERS) --output-on-failure --no-tests=error
 
 test-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests; PYTEST_ARGS="-k name" for some, DEPTH=full for all cases
 	cmake --build $(BUILD) --target tests/lab/all
