@@ -15,7 +15,7 @@ from .assignments import Assignments
 from .elements import Elements, listed
 from .names import Names
 from .signs import stored_in
-from .walk import Walk, in_order, is_of_launch
+from .walk import Walk, array_of, in_order, is_of_launch
 
 #: The place of an item among all, along one dimension, and how many there are.
 _GLOBAL_ID = re.compile(r"int64_t\((usmx::nd_item<\d>::)get_global_id(\(\d\))\)")
@@ -49,7 +49,7 @@ class Loops:
             return
         with self.walk.loop(node):
             if not isinstance(call, ast.Call) or self._called(call) is not range:
-                self._through(node, self._sequence(node.iter))
+                self._through(node, self._sequence(node.iter, stored_in([node])))
             elif isinstance(node.target, ast.Name):
                 self._loop(node, node.target, self._bounds(call))
             else:
@@ -62,34 +62,51 @@ class Loops:
 
     # --- through a sequence -----------------------------------------------------------------------
 
-    def _sequence(self, node: ast.expr) -> Sequence:
-        """What an expression goes through."""
+    def _now(self, number: Number) -> Number:
+        """A number as it is before the first round: its names may change in the rounds."""
+        return number if number.const is not None else self.walk.temporary(number)
+
+    def _array_now(self, value: ArrayValue, stored: set[str]) -> ArrayValue:
+        """An array as it is before the first round; `stored` are the names that rounds change."""
+        walk = self.walk
+        indices = tuple(
+            one if one.isdecimal() else walk.store_once("int64_t", one) for one in value.indices
+        )
+        spelled = {walk.spell(one) for name in stored for one in (name, array_of(name))}
+        changes = spelled & set(re.findall(r"\w+", value.code))
+        code = walk.store_once("auto", value.code) if changes else value.code
+        return replace(value, code=code, indices=indices)
+
+    def _sequence(self, node: ast.expr, stored: set[str]) -> Sequence:
+        """What an expression goes through, which is found once, before the first round."""
         walk = self.walk
         if isinstance(node, ast.Call):
             called = self._called(node)
             if called is range:
-                start, stop, step = self._bounds(node)
-                length = Number(
-                    scalars.INT,
-                    f"int64_t(usmx::range_length({start.code}, {stop.code}, {step.code}))",
+                start, stop, step = (self._now(one) for one in self._bounds(node))
+                length = self._now(
+                    Number(
+                        scalars.INT,
+                        f"int64_t(usmx::range_length({start.code}, {stop.code}, {step.code}))",
+                    )
                 )
                 return Sequence(
                     length,
                     lambda k: Number(
                         scalars.INT,
-                        f"{start.at(v.SUM)} + {k.code} * {step.at(v.UNARY)}",
+                        f"{start.at(v.SUM)} + {k.at(v.SUM + 1)} * {step.at(v.UNARY)}",
                         v.SUM,
                         least=_least(walk, start, stop, step),
                         asks=start.asks | stop.asks | step.asks,
                     ),
                 )
             if called is enumerate:
-                return self._numbered(node)
+                return self._numbered(node, stored)
             if called is zip:
-                return self._zipped([self._sequence(one) for one in self._some(node)])
+                return self._zipped([self._sequence(one, stored) for one in self._some(node)])
             if called is reversed:
                 [one] = in_order(walk, node, 1)
-                of = self._sequence(one)
+                of = self._sequence(one, stored)
                 last = walk.temporary(Number(scalars.INT, f"{of.length.at(v.SUM)} - 1", v.SUM))
                 return Sequence(
                     of.length,
@@ -99,10 +116,11 @@ class Loops:
                 )
         value = walk.value(node)
         if isinstance(value, ArrayValue) and len(value.indices) < value.ndim:
+            array = self._array_now(value, stored)
             return Sequence(
-                self.elements.length(value, len(value.indices)),
+                self.elements.length(array, len(array.indices)),
                 lambda k: self.elements.element(
-                    replace(value, indices=(*value.indices, k.code)),
+                    replace(array, indices=(*array.indices, k.code)),
                 ),
             )
         if isinstance(value, Tuple):
@@ -122,14 +140,14 @@ class Loops:
             raise self.walk.error(node, "zip takes one argument or more, got none")
         return node.args
 
-    def _numbered(self, node: ast.Call) -> Sequence:
+    def _numbered(self, node: ast.Call, stored: set[str]) -> Sequence:
         """``enumerate(a, start)``."""
         given = {k.arg: k.value for k in node.keywords}
         if len(node.args) == 2 and not given:
             given = {"start": node.args[1]}
         if not 1 <= len(node.args) <= 2 or given.keys() - {"start"}:
             raise self.walk.error(node, "enumerate takes something to loop over and a start")
-        of = self._sequence(node.args[0])
+        of = self._sequence(node.args[0], stored)
         start = v.constant(0)
         if "start" in given:
             start = self.walk.scalar(given["start"], "the start of enumerate")
