@@ -23,6 +23,7 @@ from ..types.values import (
     constant,
     convert,
     fields_of,
+    typed,
 )
 from . import instead
 from .memory import Memory
@@ -216,7 +217,7 @@ class Names:
                     node, f"'{name}' is of dtype {obj.dtype}, which is not supported in kernels"
                 )
             number = walk.module.reads.item(obj)
-            made = convert(constant(number), t)
+            made = typed(convert(constant(number), t))
             is_whole = t.kind in "iu" or (t.kind == "f" and number.is_integer())
             return replace(made, whole=int(number)) if is_whole else made
         if isinstance(obj, str | bytes):

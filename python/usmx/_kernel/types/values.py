@@ -243,6 +243,17 @@ def literal(value: bool | int | float | complex, t: Scalar) -> str:
     return _floating(float(value.real), t.size)
 
 
+#: Ends of literals of the types in which C++ computes; those of less than 32 bits have none.
+_SUFFIXES = {"int64_t": "l", "uint32_t": "u", "uint64_t": "ul"}
+
+
+def typed(number: Number) -> Number:
+    """A literal of NumPy's type as one of that type in C++, which joins two others as int."""
+    suffix = _SUFFIXES.get(number.type.cpp, "")
+    is_plain = number.code.removeprefix("-").isdecimal()
+    return replace(number, code=number.code + suffix) if is_plain else number
+
+
 def to_bfloat16(value: float) -> float:
     """The nearest number of bfloat16, of two the even one; integers of any size too."""
     if isinstance(value, int):
