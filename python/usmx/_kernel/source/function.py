@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 from ..._captured import Reads
@@ -196,4 +198,27 @@ def read(python: Callable[..., object]) -> Function:
                 bad,
                 f"{what}{bad.arg}: a variable number of parameters is not supported; pass a tuple",
             )
+    if not _is_of(tree, text, code):
+        raise fail(
+            f"its file was changed after '{name}' was defined, and another text is in its place; "
+            "import it again"
+        )
     return Function(python, tree, place, _parameters(a))
+
+
+def _is_of(tree: ast.FunctionDef, text: str, code: CodeType) -> bool:
+    """Whether a function may have this text: the names of it, its parameters and its variables.
+
+    Not whether it compiles to this code, which tools change while they import, as pytest does.
+    """
+    words = set(re.findall(r"\w+", text))
+    # Python calls "__x" of a class "_Class__x", and tools give theirs names that Python has not.
+    variables = [v for v in code.co_varnames if v.isidentifier() and "__" not in v]
+    count = code.co_argcount + code.co_kwonlyargcount
+    parameters = zip(_parameters(tree.args), code.co_varnames[:count], strict=False)
+    return (
+        tree.name == code.co_name
+        and len(_parameters(tree.args)) == count
+        and all(one == other or "__" in other for one, other in parameters)
+        and words.issuperset(variables)
+    )
