@@ -386,7 +386,8 @@ def interp(
         # Next to infinities that is NaN: then from the other point, and between equal ones theirs.
         made = where(isnan(made), slope * (at - x1) + y1, made)
         made = where(isnan(made) & (y0 == y1), y0, made)
-        return where(at == x0, y0, where(at == x1, y1, made))
+        # Of equal points the last one counts.
+        return where(at == x1, y1, where(at == x0, y0, made))
 
     if values.dtype.kind == "c":  # a part that is infinite does not spoil the other one
         parts = (between(part(y0), part(y1)) for part in (real_part, imag))

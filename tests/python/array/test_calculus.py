@@ -188,6 +188,8 @@ def test_interpolation_at_steps_and_infinities():
     xp = np.array([0.0, 1.0, 1.0, 2.0])
     check("interp", np.array([0.5, 1.0, 1.5, 2.0]), xp, np.array([0.0, 1.0, 5.0, 6.0]))
     check("interp", np.array([-np.inf, np.inf, 0.5]), xp, np.arange(4.0), left=-1)
+    ends = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
+    check("interp", np.array([-1.0, 0.0, 0.5, 1.0, 2.0]), ends, np.arange(1.0, 7.0))
 
 
 def test_interpolation_that_is_refused():
