@@ -65,13 +65,6 @@ nb::object sortable(nb::handle x) {
   return nb::module_::import_("usmx._namespace.sorting").attr("sortable")(x);
 }
 
-/// What Python's `bool` says of an object.
-bool is_true(nb::handle x) {
-  const int truth = PyObject_IsTrue(x.ptr());
-  if (truth < 0) throw nb::python_error();
-  return truth == 1;
-}
-
 /// None for records, which the package orders by their fields.
 nb::object sort(nb::handle x, nb::handle axis, nb::handle descending, bool values, bool places) {
   if (has_records(x)) return nb::none();

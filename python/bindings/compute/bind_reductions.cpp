@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,18 +40,12 @@ std::optional<std::vector<int>> plain_axes(nb::handle axes, int rank) {
   return count == 0 ? std::nullopt : std::optional(std::move(out));
 }
 
-std::vector<int> all_axes(int rank) {
-  std::vector<int> out(static_cast<std::size_t>(rank));
-  std::iota(out.begin(), out.end(), 0);
-  return out;
-}
-
 nb::object reduced(nb::handle x, nb::handle axis, nb::handle keepdims, named_reduction name) {
   if (!is_ready<ndarray>(x) || !PyBool_Check(keepdims.ptr())) return nb::none();
   const ndarray& holder = *nb::inst_ptr<ndarray>(x);
-  const int rank = static_cast<int>(holder.shape().size());
+  const std::size_t rank = holder.shape().size();
   reduction_axes axes;
-  axes.axes = axis.is_none() ? all_axes(rank) : plain_axes(axis, rank);
+  axes.axes = axis.is_none() ? reduced_axes({}, rank) : plain_axes(axis, static_cast<int>(rank));
   axes.keep = keepdims.is(nb::handle(Py_True));
   const std::optional<value_reduction> how = detail::reduction_of(name, holder.dtype());
   if (!axes.axes || !how || (!how->identity && holder.size() == 0)) return nb::none();
