@@ -252,12 +252,8 @@ def _lines(code: CodeType) -> str:
     last = max((end or 0) for _, end, _, _ in code.co_positions()) - code.co_firstlineno
     for k, line in enumerate(lines[last + 1 :], last + 1):
         if line.strip() and len(line) - len(line.lstrip()) <= indent:
-            lines = lines[:k]
-            break
-    text = "\n".join(lines)
-    if code.co_name not in text and code.co_name != "<lambda>":
-        raise _Unknown  # the file was changed after it was imported
-    return text
+            return "\n".join(lines[:k])
+    return "\n".join(lines)
 
 
 def _compiler() -> str:

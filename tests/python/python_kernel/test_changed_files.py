@@ -68,6 +68,7 @@ def moved(folder, name: str, lines: int) -> None:
 def test_another_function_at_the_place_is_refused(tmp_path, lines: int) -> None:
     name = f"kernels_that_move_by_{lines}"
     module = imported(tmp_path, name)
+    assert launched(module.first) == 1  # whose text is kept, and comes to the place of the second
     moved(tmp_path, name, lines)
     with pytest.raises(usmx.KernelError, match=r"was changed after 'second' was defined|not that"):
         launched(module.second)
