@@ -12,6 +12,16 @@ import usmx
 DTYPES = ["int8", "int64", "uint16", "float16", "float32", "float64"]
 
 
+class Item:
+    """The work-item of a kernel that Python runs."""
+
+    def __init__(self, k=0):
+        self.k = k
+
+    def get_id(self, _):
+        return self.k
+
+
 def run(function, x, m, simulated):
     """The program for each element of x."""
     out = usmx.zeros(len(x), dtype="float64")

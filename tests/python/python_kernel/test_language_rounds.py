@@ -10,6 +10,7 @@ import contextlib
 
 import numpy as np
 import pytest
+from language_run import Item
 
 import usmx
 
@@ -20,13 +21,6 @@ ROOM = 24
 def program(function):
     PROGRAMS.append(function)
     return function
-
-
-class Item:
-    """The work-item of a kernel that Python runs."""
-
-    def get_id(self, _):
-        return 0
 
 
 @program

@@ -8,6 +8,7 @@ import contextlib
 
 import numpy as np
 import pytest
+from language_run import Item
 
 import usmx
 from usmx.compat import cuda
@@ -20,16 +21,6 @@ COUNT = 6
 def program(function):
     PROGRAMS.append(function)
     return function
-
-
-class Item:
-    """The work-item of a kernel that Python runs."""
-
-    def __init__(self, k):
-        self.k = k
-
-    def get_id(self, _):
-        return self.k
 
 
 @program
