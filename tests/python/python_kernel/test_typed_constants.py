@@ -32,6 +32,7 @@ def integers(c, o):
     o[11] = (LARGE if c > 0 else LARGE) * 2  # noqa: RUF034
     o[12] = np.int64(-2_000_000_000) * np.int64(2_000_000_000)
     o[13] = np.uint32(4_000_000_000) + np.uint32(4_000_000_000)
+    o[14] = SEVEN.imag - 1
 
 
 def floats(c, o):
@@ -44,7 +45,7 @@ def floats(c, o):
 @pytest.mark.parametrize("simulated", [False, True], ids=["device", "simulator"])
 @pytest.mark.parametrize(("function", "dtype"), [(integers, "int64"), (floats, "float64")])
 def test_constants_have_their_types(function, dtype, simulated) -> None:
-    expected = np.zeros(14, dtype)
+    expected = np.zeros(15, dtype)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of unsigned numbers that wrap around
         function(1, expected)
@@ -53,7 +54,7 @@ def test_constants_have_their_types(function, dtype, simulated) -> None:
     def kernel(item, c, o):
         function(c, o)
 
-    found = usmx.zeros(14, dtype=dtype)
+    found = usmx.zeros(15, dtype=dtype)
     with usmx.simulate() if simulated else contextlib.nullcontext(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         kernel[1](1, found)

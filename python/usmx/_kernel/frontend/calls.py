@@ -361,8 +361,8 @@ class Calls:
             converted = operators.checked(value, t) if fits else convert(value, t)
         except TypeError as error:
             raise self.walk.error(node, str(error)) from None
-        if value.const is not None and t.is_integer and not t.weak:
-            return v.typed(converted)
+        if value.const is not None and t.is_integer:
+            converted = v.typed(converted)
         if t is scalars.BFLOAT16:
             return v.loaded(converted)
         return replace(converted, origins=value.origins) if t is scalars.INT else converted

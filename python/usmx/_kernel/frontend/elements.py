@@ -28,6 +28,7 @@ from ..types.values import (
     Value,
     constant,
     convert,
+    typed,
 )
 from . import instead
 from .expressions import Operators
@@ -416,7 +417,7 @@ class Attributes:
                 if of.type.kind == "c":
                     real = scalars.real_of(of.type)
                     return Number(real, f"{of.at(v.ATOM)}.{name}()", pure=of.pure)
-                return of if name == "real" else convert(constant(0), of.type)
+                return of if name == "real" else typed(convert(constant(0), of.type))
             if name == "dtype":
                 return PythonObject(scalars.STRONG_OF.get(of.type.name, of.type))
             if name in ("conjugate", "view") or name in METHODS:

@@ -250,7 +250,7 @@ _SUFFIXES = {"int64_t": "l", "uint32_t": "u", "uint64_t": "ul"}
 def typed(number: Number) -> Number:
     """A literal of NumPy's type as one of that type in C++, which joins two others as int."""
     suffix = _SUFFIXES.get(number.type.cpp, "")
-    is_plain = number.code.removeprefix("-").isdecimal()
+    is_plain = number.const is None and number.code.removeprefix("-").isdecimal()
     return replace(number, code=number.code + suffix) if is_plain else number
 
 
