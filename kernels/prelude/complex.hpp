@@ -4,6 +4,7 @@
 #pragma once
 
 #include "math.hpp"
+#include "powers.hpp"
 #include "types.hpp"
 
 namespace usmx {
@@ -248,7 +249,8 @@ inline complex<T> reciprocal(complex<T> z) {
   }
   return made;
 }
-/// As NumPy has it: small whole exponents are products, zero to a negative power is NaN.
+/// As NumPy has it: small whole exponents are products, zero to a negative power is NaN. What
+/// `x ** 0.5` and `x ** -1` of arrays are is said here, too, so that kernels have the same bits.
 template <class T>
 inline complex<T> pow(complex<T> a, complex<T> b) {
   if (b.re == 0 && b.im == 0) return complex<T>(1);
@@ -258,6 +260,7 @@ inline complex<T> pow(complex<T> a, complex<T> b) {
   }
   if (b.im == 0 && b.re > -100 && b.re < 100 && T(int(b.re)) == b.re) {
     int n = int(b.re);
+    if (n == -1) return reciprocal(a);
     if (n == 1) return a;
     if (n == 2) return a * a;
     if (n == 3) return a * (a * a);
@@ -272,6 +275,7 @@ inline complex<T> pow(complex<T> a, complex<T> b) {
     }
     return inverse ? complex<T>(1) / result : result;
   }
+  if (b.im == 0 && b.re == T(0.5)) return sqrt(a);
   return exp(complex_parts::product(b, log(a)));
 }
 

@@ -84,7 +84,6 @@ USMX_MATH_1(trunc)
 USMX_MATH_1(rint)
 USMX_MATH_1(round)
 
-USMX_MATH_2(pow)
 USMX_MATH_2(fmod)
 USMX_BACKEND_INLINE float copysign(float x, float y) { return USMX_BACKEND_FLOAT(copysign)(x, y); }
 USMX_BACKEND_INLINE double copysign(double x, double y) {

@@ -5,6 +5,7 @@
 
 #include "complex.hpp"
 #include "math.hpp"
+#include "powers.hpp"
 #include "types.hpp"
 
 namespace usmx {
@@ -79,11 +80,13 @@ inline T integer_power(T base, T exponent) {
   return result;
 }
 
-/// x to a small power known when compiling, multiplied out.
+/// x to a power that a kernel's text has as a constant, with the bits of `power`.
 template <class T, int N>
 inline T power_of(T x) {
-  if constexpr (N < 0) {
-    return T(1) / power_of<T, -N>(x);
+  if constexpr (is_floating<T> && sizeof(T) < sizeof(float)) {
+    return T(powers::product(float(x), N));
+  } else if constexpr (is_floating<T>) {
+    return powers::product(x, N);
   } else if constexpr (N == 0) {
     return T(1);
   } else if constexpr (N == 1) {

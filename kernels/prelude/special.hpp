@@ -10,6 +10,7 @@
 
 #include "by_float.hpp"
 #include "math.hpp"
+#include "powers.hpp"
 #include "types.hpp"
 
 namespace usmx {

@@ -180,7 +180,7 @@ PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) noexcept 
 }
 
 PyObject* in_place_power(PyObject* self, PyObject* other, PyObject*) noexcept {
-  return answered([&] { return operate_in_place(row_of("power"), self, other); });
+  return answered([&] { return operate_in_place(power_row(self, other), self, other); });
 }
 
 PyObject* compare(PyObject* self, PyObject* other, int how) noexcept {

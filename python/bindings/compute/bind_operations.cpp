@@ -265,7 +265,8 @@ std::vector<shared_deferred> passing_values(std::span<PyObject* const> objects,
 PyObject* operate_in_place(const operation& op, PyObject* self, PyObject* other) {
   operation_operands operands;
   PyObject* const both[] = {self, other};
-  if (!operands.read(both)) Py_RETURN_NOTIMPLEMENTED;
+  // x ** 2 is the square of x alone.
+  if (!operands.read(std::span(both).first(op.arity == 1 ? 1 : 2))) Py_RETURN_NOTIMPLEMENTED;
   ndarray& target = self_of<ndarray>(self);
   // First, as in NumPy. What is not computed yet can be written.
   if (!target.later() && target.known().elements().read_only())

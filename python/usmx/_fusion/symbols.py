@@ -324,7 +324,7 @@ class Symbol:
     def __pow__(self, other: Any) -> Any:
         # As ndarray does: exact, and quicker.
         if type(other) in (int, float) and not self.weak:
-            if other == 2 and self.dtype.kind in "iufc":
+            if other == 2 and (type(other) is int or self.dtype.kind in "fc"):
                 return operate(self.program, "square", self)
             if self.dtype.kind in "fc" and other in (0.5, -1):
                 return operate(self.program, "sqrt" if other == 0.5 else "reciprocal", self)

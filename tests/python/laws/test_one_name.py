@@ -7,7 +7,6 @@ in kernels in Python by each name that they have for it, and in the simulator.
 from __future__ import annotations
 
 import functools
-import importlib.util
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 from depths import of_depth
 from test_row_laws import describe, extremes, function_of, rows_taking, same_bits
 from together import compute_together
+from written_module import module_of
 
 import usmx
 from usmx import _usmx
@@ -271,14 +271,7 @@ def kernel_of(char: str, folder: Path) -> tuple[Any, list[tuple[str, str, str, i
     text = "import cmath\nimport math\nimport numpy as np\nimport usmx\n\n\n@usmx.kernel\n"
     text += f"def all_rows(item, x, y, z, {names}):\n    i = item.get_id(0)\n"
     text += "    a = x[i]\n    b = y[i]\n    c = z[i]\n" + "\n".join(body) + "\n"
-    path = folder / f"rows_{name_of(char)}.py"
-    path.write_text(text, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.all_rows, places
+    return module_of(text, folder / f"rows_{name_of(char)}.py").all_rows, places
 
 
 def in_python(char: str, folder: Path, where: np.ndarray | slice = slice(None)) -> Results:

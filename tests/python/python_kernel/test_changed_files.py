@@ -4,11 +4,11 @@ text that is at their place then may be that of another function."""
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import importlib.util
 import linecache
 from types import ModuleType
 
 import pytest
+from written_module import module_of
 
 import usmx
 
@@ -42,14 +42,7 @@ def fifth(item, x):
 
 
 def imported(folder, name: str) -> ModuleType:
-    path = folder / f"{name}.py"
-    path.write_text(LINES)
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(LINES, folder / f"{name}.py")
 
 
 def launched(kernel) -> int:

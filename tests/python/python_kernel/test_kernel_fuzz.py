@@ -2,13 +2,13 @@
 # crash. USMX_FUZZ_KERNELS says how many; few by default. USMX_FUZZ_SEED is the first kernel's: each
 # has the number after, so that any of them can be reproduced. Many are compiled as one program.
 # SPDX-License-Identifier: Apache-2.0
-import importlib.util
 import os
 from random import Random
 
 import numpy as np
 import pytest
 from depths import of_depth
+from written_module import module_of
 
 import usmx
 from usmx._operations import OPERATIONS
@@ -524,10 +524,7 @@ def loaded(programs, folder):
     """The functions of all programs, in one module."""
     path = folder / f"random_kernels_{programs[0].seed}.py"
     texts = [p.text for p in programs]
-    path.write_text("\n\n".join([HEAD, *texts]), encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_of("\n\n".join([HEAD, *texts]), path)
     return [getattr(module, f"kernel{p.seed}") for p in programs], texts
 
 

@@ -1,11 +1,11 @@
 # Every row of the table of intrinsics, for every type that it takes, against NumPy. Many rows share
 # one kernel, because each kernel costs a compilation.
 # SPDX-License-Identifier: Apache-2.0
-import importlib.util
 import math
 
 import numpy as np
 import pytest
+from written_module import module_of
 
 import usmx
 from usmx._kernel.language.intrinsics import ROWS
@@ -51,12 +51,7 @@ def kernel_of(dtype, tmp_path):
         target = {"same": "same", "real": "real"}.get(row.row.result, "whole")
         arguments = ", ".join(f"a[{k}, {n}, i]" for n in range(row.operands))
         lines.append(f"    {target}[{k}, i] = {spelled(row)}({arguments})")
-    path = tmp_path / f"all_{dtype}.py"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(f"all_{dtype}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.f
+    return module_of("\n".join(lines) + "\n", tmp_path / f"all_{dtype}.py").f
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

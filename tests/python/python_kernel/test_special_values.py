@@ -1,10 +1,10 @@
 # Functions of floats and complex numbers at infinities, NaN, signed zeros and where a step on the
 # way overflows: kernels, the simulator and fused functions give what NumPy and Annex G of C say.
 # SPDX-License-Identifier: Apache-2.0
-import importlib.util
 
 import numpy as np
 import pytest
+from written_module import module_of
 
 import usmx
 from usmx._kernel.language.intrinsics import ROWS
@@ -109,10 +109,7 @@ def compute(lines, dtype, operands, real, folder, simulate):
     text = ["import math, cmath", "import numpy as np", "import usmx", ""]
     text += ["def f(item, a, b, same, real, truth):", "    i = item.get_id(0)", *lines]
     path = folder / f"special_{dtype}_{len(operands)}_{simulate}.py"
-    path.write_text("\n".join(text) + "\n", encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_of("\n".join(text) + "\n", path)
     size = operands[0].size
     results = [usmx.zeros((len(lines), size), t, usm_type="shared") for t in (dtype, real, "bool")]
     passed = [usmx.asarray(x, usm_type="shared") for x in (operands[0], operands[-1])]

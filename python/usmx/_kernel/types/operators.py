@@ -188,9 +188,8 @@ def _power(a: Number, b: Number) -> Number:
         if not t.weak:
             raise TypeError(f"an integer to the power {whole}; make the base a float")
         t = FLOAT
-    # Of complex numbers NumPy multiplies these few directly; the others matter for infinities.
-    most = 3 if t.kind == "c" else LARGEST_PRODUCT
-    if whole is not None and abs(whole) <= most and (t.kind != "c" or whole >= 0):
+    # `power` gives these bits, too, and asks for the exponent where the kernel runs.
+    if whole is not None and abs(whole) <= LARGEST_PRODUCT and t.kind != "c":
         base = checked(a, t)
         return Number(t, f"usmx::power_of<{t.cpp}, {whole}>({base.code})", pure=a.pure)
     return call("integer_power" if t.is_integer else "power", t, a, b)
