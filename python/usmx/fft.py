@@ -68,9 +68,8 @@ def _of_one_axis(kind: str, a: ndarray, n: Any, axis: Any, norm: str | None) -> 
             a, axis, kind == "rfft", kind == "ifft"
         )
         if made is not None:
-            if kind == "ifft":
-                made *= made.dtype.type(1 / a.shape[-1])
-            return made
+            # Deferred: what comes next divides on the way.
+            return made * made.dtype.type(1 / a.shape[-1]) if kind == "ifft" else made
     place = to_axis(axis, a.ndim)
     return _along(kind, a, _length(n, a.shape[place]), place, _norm(norm))
 

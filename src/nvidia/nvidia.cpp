@@ -359,12 +359,12 @@ void cholesky(const array& a, const array& failed) {
   const std::size_t letter = letter_of(a);
   const int rows = to_int(n);
   const auto kept = handles::of(a.queue());
-  // The lower triangle in C order is the upper one of what the library sees.
+  // Of the upper one the library takes twice as long.
   if (count > 1 && n <= most_rows_of_many) {
     const array all = addresses_of(a, count, n * n);
     submit_once(
         library::solver, *kept, a, {&a, &failed, &all}, "cusolverDn<t>potrfBatched", [&](handle h) {
-          return solver().cholesky_of_many[letter](h, triangle::upper, rows,
+          return solver().cholesky_of_many[letter](h, triangle::lower, rows,
                                                    static_cast<void* const*>(all.data()), rows,
                                                    static_cast<int*>(failed.data()), to_int(count));
         });
@@ -372,12 +372,12 @@ void cholesky(const array& a, const array& failed) {
   }
   const std::int64_t size =
       size_of_scratch(*kept, a, "cusolverDn<t>potrf_bufferSize", [&](handle h, int* made) {
-        return solver().cholesky_size[letter](h, triangle::upper, rows, a.data(), rows, made);
+        return solver().cholesky_size[letter](h, triangle::lower, rows, a.data(), rows, made);
       });
   const array scratch = scratch_of(a, size);
   submit_each(library::solver, *kept, a, {&a, &failed, &scratch}, count, "cusolverDn<t>potrf",
               [&](handle h, std::int64_t k) {
-                return solver().cholesky[letter](h, triangle::upper, rows, at(a, k * n * n), rows,
+                return solver().cholesky[letter](h, triangle::lower, rows, at(a, k * n * n), rows,
                                                  scratch.data(), to_int(size),
                                                  static_cast<int*>(at(failed, k)));
               });
@@ -441,13 +441,13 @@ void eigh(const array& a, const array& values, const array& failed, bool vectors
   const auto kept = handles::of(a.queue());
   const std::int64_t size =
       size_of_scratch(*kept, a, "cusolverDn<t>syevd_bufferSize", [&](handle h, int* made) {
-        return solver().eigh_size[letter](h, mode, triangle::upper, rows, a.data(), rows,
+        return solver().eigh_size[letter](h, mode, triangle::lower, rows, a.data(), rows,
                                           values.data(), made);
       });
   const array scratch = scratch_of(a, size);
   submit_each(library::solver, *kept, a, {&a, &values, &failed, &scratch}, count,
               "cusolverDn<t>syevd", [&](handle h, std::int64_t k) {
-                return solver().eigh[letter](h, mode, triangle::upper, rows, at(a, k * n * n), rows,
+                return solver().eigh[letter](h, mode, triangle::lower, rows, at(a, k * n * n), rows,
                                              at(values, k * n), scratch.data(), to_int(size),
                                              static_cast<int*>(at(failed, k)));
               });

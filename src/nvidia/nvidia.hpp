@@ -41,8 +41,9 @@ void lu(const array& a, const array& exchanged, const array& failed);
 /// them for each matrix. With `turned` for the transposes of the matrices.
 void solve(const array& a, const array& exchanged, const array& b, bool turned);
 
-/// The lower triangles L of ``L @ L^H`` in the place of contiguous Hermitian matrices; the upper
-/// ones keep what they held. `failed` is not 0 for a matrix that is not positive definite.
+/// The lower triangles L of ``L @ L^H`` in the place of turned Hermitian matrices, of which they
+/// are read; the upper ones keep what they held. `failed` is not 0 for a matrix that is not
+/// positive definite.
 void cholesky(const array& a, const array& failed);
 
 /// Reflections and R in the place of turned matrices, and the factors of the reflections.
@@ -50,8 +51,8 @@ void qr(const array& a, const array& factors);
 /// The columns of Q in the place of turned matrices whose first columns hold the reflections.
 void qr_columns(const array& q, const array& factors);
 
-/// Eigenvalues, ascending, of contiguous Hermitian matrices, of which the lower triangle is read.
-/// They are lost; with `vectors`, conjugate eigenvectors stand in their rows afterwards.
+/// Eigenvalues, ascending, of turned Hermitian matrices, of which the lower triangle is read.
+/// They are lost; with `vectors`, eigenvectors stand in the rows of the memory afterwards.
 void eigh(const array& a, const array& values, const array& failed, bool vectors);
 
 /// Singular values, descending, of contiguous matrices that are not tall, which are lost; vectors

@@ -179,22 +179,22 @@ void solve(int turned, int n, int sides, const T* first, int lead, const int* ex
   }
 }
 
-/// The upper triangle U of U^H U.
+/// The lower triangle L of L L^H.
 template <class T>
 void cholesky(int n, T* first, int lead, int* info) {
   const matrix<T> a{first, lead};
   *info = 0;
-  for (int j = 0; j < n; ++j) {
-    for (int i = 0; i <= j; ++i) {
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j <= i; ++j) {
       T sum = a(i, j);
-      for (int k = 0; k < i; ++k) sum -= conjugate(a(k, i)) * a(k, j);
-      if (i < j) {
-        a(i, j) = sum / a(i, i);
+      for (int k = 0; k < j; ++k) sum -= a(i, k) * conjugate(a(j, k));
+      if (j < i) {
+        a(i, j) = sum / a(j, j);
       } else if (!(std::real(sum) > 0)) {
-        *info = j + 1;
+        *info = i + 1;
         return;
       } else {
-        a(j, j) = std::sqrt(std::real(sum));
+        a(i, i) = std::sqrt(std::real(sum));
       }
     }
   }
@@ -327,7 +327,7 @@ void svd(int m, int n, T* first, int lead, real<T>* values, T* u, int lead_u, in
   }
 }
 
-/// Of the Hermitian matrix whose upper triangle is read, by moving it until no eigenvalue is
+/// Of the Hermitian matrix whose lower triangle is read, by moving it until no eigenvalue is
 /// negative: then singular values are eigenvalues.
 template <class T>
 void eigh(int n, T* first, int lead, real<T>* values, bool vectors) {
@@ -338,7 +338,7 @@ void eigh(int n, T* first, int lead, real<T>* values, bool vectors) {
   real<T> shift = 0;
   for (int j = 0; j < n; ++j) {
     x(j, j) = T(std::real(a(j, j)));
-    for (int i = 0; i < j; ++i) {
+    for (int i = j + 1; i < n; ++i) {
       x(i, j) = a(i, j);
       x(j, i) = conjugate(a(i, j));
     }
@@ -508,7 +508,7 @@ int cublasGemmStridedBatchedEx(void*, int turn_a, int turn_b, int m, int n, int 
   int cusolverDn##L##potrf(void*, int upper, int n, T* a, int lead, T* work, int size,             \
                            int* info) {                                                            \
     if (const int s = called("potrf", n); s != 0) return s;                                        \
-    if (upper != 1 || size < n) return 3;                                                          \
+    if (upper != 0 || size < n) return 3;                                                          \
     std::fill_n(work, size, T(-7));                                                                \
     cholesky(n, a, lead, info);                                                                    \
     return 0;                                                                                      \
@@ -516,7 +516,7 @@ int cublasGemmStridedBatchedEx(void*, int turn_a, int turn_b, int m, int n, int 
   int cusolverDn##L##potrfBatched(void*, int upper, int n, T** a, int lead, int* info,             \
                                   int count) {                                                     \
     if (const int s = called("potrfBatched", n, count); s != 0) return s;                          \
-    if (upper != 1) return 3;                                                                      \
+    if (upper != 0) return 3;                                                                      \
     for (int k = 0; k < count; ++k) cholesky(n, a[k], lead, info + k);                             \
     return 0;                                                                                      \
   }                                                                                                \
@@ -541,7 +541,7 @@ int cublasGemmStridedBatchedEx(void*, int turn_a, int turn_b, int m, int n, int 
   int cusolverDn##L##syevd(void*, int vectors, int upper, int n, T* a, int lead, real<T>* values,  \
                            T* work, int size, int* info) {                                         \
     if (const int s = called("syevd", n, vectors); s != 0) return s;                               \
-    if (upper != 1 || size < n) return 3;                                                          \
+    if (upper != 0 || size < n) return 3;                                                          \
     std::fill_n(work, size, T(-7));                                                                \
     *info = 0;                                                                                     \
     eigh(n, a, lead, values, vectors != 0);                                                        \

@@ -160,7 +160,10 @@ def _has_nan(a: ndarray) -> ndarray:
 
 
 def _lu(a: ndarray) -> tuple[ndarray, ndarray, ndarray]:
-    """L and U of the transposes, which lines were exchanged (from 1), and where that failed."""
+    """L and U of the transposes, which lines were exchanged (from 1), and where that failed.
+
+    Of ``matrix_transpose(x)`` they are those of ``x``.
+    """
     made = _matrices.contiguous(a)
     exchanged, failed = _integers(a, a.shape[:-1]), _integers(a, a.shape[:-2])
     _usmx._Nvidia.lu(made, exchanged, failed)
@@ -171,7 +174,8 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
     """``x`` of ``a @ x = b``, of matrices that broadcast, by LU decomposition."""
     n, m = b.shape[-2:]
     shape = broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    made, exchanged, failed = _lu(a)
+    # Few right sides take the library longer with the transposes of L and U.
+    made, exchanged, failed = _lu(matrix_transpose(a))
     _refuse_singular(a, made, failed)
     # The library wants right sides as columns in Fortran's order, which are rows in ours.
     x = empty_at(a, (*shape, m, n), a.dtype, b)
@@ -181,7 +185,7 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
     if prod(a.shape[:-2]) != 1 and a.shape[:-2] != shape:
         made = _matrices.contiguous(_usmx.broadcast_to(made, (*shape, n, n)))
         exchanged = _matrices.contiguous(_usmx.broadcast_to(exchanged, (*shape, n)))
-    _usmx._Nvidia.solve(made, exchanged, x, True)
+    _usmx._Nvidia.solve(made, exchanged, x, False)
     return x.reshape(*shape, n, 1) if m == 1 else _matrices.contiguous(matrix_transpose(x))
 
 
@@ -208,10 +212,10 @@ def determinants(a: ndarray) -> tuple[ndarray, ndarray, ndarray]:
 
 def cholesky(a: ndarray) -> ndarray:
     """The lower triangle, of which `a` is the product with its adjoint."""
-    made, failed = _matrices.contiguous(a), _integers(a, a.shape[:-2])
-    _usmx._Nvidia.cholesky(made, failed)
+    turned, failed = _matrices.contiguous(matrix_transpose(a)), _integers(a, a.shape[:-2])
+    _usmx._Nvidia.cholesky(turned, failed)
     _check(failed, "is not positive definite")
-    return tril(made)
+    return _matrices.contiguous(tril(matrix_transpose(turned)))
 
 
 def qr(a: ndarray, columns: int, vectors: bool) -> tuple[ndarray | None, ndarray]:
@@ -233,12 +237,12 @@ def qr(a: ndarray, columns: int, vectors: bool) -> tuple[ndarray | None, ndarray
 def eigh(a: ndarray, lower: bool, vectors: bool) -> tuple[ndarray, ndarray | None]:
     """Eigenvalues of what one of the triangles stands for, and vectors as columns."""
     _matrices.check_finite(tril(a) if lower else triu(a))
-    given = _matrices.contiguous(a if lower else _matrices.adjoint(a))
+    turned = _matrices.contiguous(matrix_transpose(a if lower else _matrices.adjoint(a)))
     values = empty_at(a, a.shape[:-1], _matrices.real_type(a.dtype))
     failed = _integers(a, a.shape[:-2])
-    _usmx._Nvidia.eigh(given, values, failed, vectors)
+    _usmx._Nvidia.eigh(turned, values, failed, vectors)
     _check(failed, "eigenvalues did not converge")
-    return values, _matrices.in_order(_matrices.adjoint(given)) if vectors else None
+    return values, _matrices.contiguous(matrix_transpose(turned)) if vectors else None
 
 
 #: Up to so many rows or columns, Jacobi's rotations are faster than QR iterations.
@@ -312,5 +316,5 @@ def transform(kind: str, x: ndarray, length: int, axis: int, norm: str) -> ndarr
     if made.size:
         _usmx._Nvidia.transform(given, made, length, inner, inverse)
         if scale != 1:
-            made *= made.dtype.type(scale)
+            made = made * made.dtype.type(scale)  # deferred: what comes next divides on the way
     return made if place == axis else moveaxis(made, place, axis)
