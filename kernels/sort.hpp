@@ -395,30 +395,32 @@ inline void count_between(const From* from, int64_t* counts, const T* edges, flo
 
 // --- a group together ----------------------------------------------------------------------------
 
-/// Adds to `counts` how many of the numbers 0 to size - 1 have each bin, of `bin_of`; those without
-/// one are not counted. A group counts in `space`, its local memory of `copies` rows of counts,
-/// which its sub-groups take in turn. It and `bin_of` are parts of the kernel: as functions they
-/// would have what they share in local memory, and load one number after the other.
-template <class Bin>
+/// Adds to `counts` how many of the numbers 0 to size - 1 have each bin: `bin_of` has it, or -1 for
+/// none, from what `load` has of a number. A group counts in `space`, its local memory of `copies`
+/// rows of counts, which its sub-groups take in turn. It and all that calls it are parts of the
+/// kernel: a function would not know that `space` is local memory, where an addition is one
+/// instruction.
+template <class Load, class Bin>
 [[gnu::always_inline]] inline void count_together(uint32_t* space, int64_t* counts, int64_t size,
-                                                  int64_t bins, int64_t copies, const Bin& bin_of) {
+                                                  int64_t bins, int64_t copies, const Load& load,
+                                                  const Bin& bin_of) {
   for (int64_t k = int64_t(local_id()); k < copies * bins; k += int64_t(local_range())) {
     space[k] = 0;
   }
   group_barrier();
   uint32_t* const own = space + int64_t(sub_group_id()) % copies * bins;
-  constexpr int at_once = 4;  // loads that wait together
+  constexpr int at_once = 8;  // loads that are on their way before the first bin is computed
   const int64_t step = int64_t(global_range());
   for (int64_t first = int64_t(global_id()); first < size; first += at_once * step) {
-    int64_t bin[at_once];
+    decltype(load(first)) of[at_once];
 #pragma clang loop unroll(full)
     for (int k = 0; k < at_once; ++k) {
-      const int64_t i = first + k * step;
-      bin[k] = i < size ? bin_of(i) : -1;
+      if (first + k * step < size) of[k] = load(first + k * step);
     }
 #pragma clang loop unroll(full)
     for (int k = 0; k < at_once; ++k) {
-      if (uint64_t(bin[k]) < uint64_t(bins)) atomic_add(&own[bin[k]], 1u);
+      const int32_t bin = first + k * step < size ? bin_of(of[k]) : -1;
+      if (bin >= 0) atomic_add(&own[bin], 1u);
     }
   }
   group_barrier();
@@ -431,28 +433,35 @@ template <class Bin>
 
 /// `count_numbers` by groups, which add to one row of counts; `largest` is that of each group.
 template <class Number>
-inline void count_numbers(uint32_t* space, const Number* from, int64_t* counts, uint64_t* largest,
-                          int64_t size, int64_t bins, int64_t copies) {
+[[gnu::always_inline]] inline void count_numbers(uint32_t* space, const Number* from,
+                                                 int64_t* counts, uint64_t* largest, int64_t size,
+                                                 int64_t bins, int64_t copies) {
   uint64_t most = 0;
-  count_together(space, counts, size, bins, copies, [&](int64_t i) __attribute__((always_inline)) {
-    const auto number = int64_t(from[i]);
-    most = uint64_t(number) > most ? uint64_t(number) : most;
-    return number;
-  });
+  count_together(
+      space, counts, size, bins, copies,
+      [&](int64_t i) __attribute__((always_inline)) { return from[i]; },
+      [&](Number x) __attribute__((always_inline)) {
+        const auto number = uint64_t(int64_t(x));
+        most = number > most ? number : most;
+        return number < uint64_t(bins) ? int32_t(number) : -1;
+      });
   most = reduce_max<2>(most);
   if (local_id() == 0) largest[group_id()] = most;
 }
 
 /// `count_between` by groups, which add to one row of counts.
 template <class From, class T>
-inline void count_between(uint32_t* space, const From* from, int64_t* counts, const T* edges,
-                          float off, int64_t size, int64_t bins, int64_t copies) {
+[[gnu::always_inline]] inline void count_between(uint32_t* space, const From* from, int64_t* counts,
+                                                 const T* edges, float off, int64_t size,
+                                                 int64_t bins, int64_t copies) {
   const even_edges<T> between(edges, bins, off);
-  count_together(space, counts, size, bins, copies, [&](int64_t i) __attribute__((always_inline)) {
-    const T x = T(from[i]);
-    int32_t bin;
-    return between.on_line(x, bin) ? int64_t(bin) : between.compared(x);
-  });
+  count_together(
+      space, counts, size, bins, copies,
+      [&](int64_t i) __attribute__((always_inline)) { return T(from[i]); },
+      [&](T x) __attribute__((always_inline)) {
+        int32_t bin;
+        return between.on_line(x, bin) ? bin : int32_t(between.compared(x));
+      });
 }
 
 /// Short rows in local memory, each padded to a power of two.

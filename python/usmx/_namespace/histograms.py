@@ -128,7 +128,7 @@ def _counter(numbers: ndarray, bins: int) -> _Counter | None:
     space = next((space for space in _SPACES if bins <= space), 0)
     if not space:
         return None
-    groups = min(8 * units, -(-numbers.size // (8 * _ITEMS)))
+    groups = min(4 * units, -(-numbers.size // (8 * _ITEMS)))
     return _Counter(groups, min(space // max(bins, 1), _ITEMS // 32), space)
 
 
