@@ -82,12 +82,21 @@ template <int Items, int Lanes, int Rounds, class Row, class One>
   }
 }
 
-/// The elements of one row that an item keeps in registers: every `Lanes`th, `Blocks` of them in
-/// each of so many rounds, and with `Rest` up to so many more. An item without a row has the first
-/// of its group, and stores nothing.
-template <int Items, int Lanes, int Blocks, int Rounds, bool Rest>
+/// The elements of one row that an item keeps in registers. `Lanes` items share the row, and join
+/// it in the order of `Width` items with so many blocks in hand, which is that of a reduction
+/// alone: with fewer items each does what several would do, with more each has fewer blocks. An
+/// item has every `Lanes`th element of so many rounds, and with `Rest` up to so many more. One
+/// without a row has the first of its group, and stores nothing.
+template <int Items, int Lanes, int Width, int Blocks, int Rounds, bool Rest>
 struct hand {
-  static constexpr int full = Rounds * Blocks, size = full + (Rest ? Blocks : 0);
+  /// Each of so many neighbours, `Lanes` apart, is joined for itself first.
+  static constexpr int slots = Lanes < Width ? Width / Lanes : 1;
+  static constexpr int blocks = Width * Blocks / Lanes, full = Rounds * blocks;
+  /// What is behind the rounds belongs to the first `Width` items.
+  static constexpr int step = Lanes < Width ? Lanes : Width;
+  static constexpr int size = full + (Rest ? Blocks * slots : 0);
+  /// Items that do the work of several have two elements for each at least.
+  static constexpr int sure = Rounds == 0 && slots > 1 ? 2 * slots : full;
   int item, lane;
   bool is_here;
   int64_t slot, row, length;
@@ -100,53 +109,94 @@ struct hand {
         row(is_here ? rows.first + slot : rows.first),
         length(its_length) {}
 
-  bool has(int k) const { return k < full || lane + k * Lanes < length; }
+  int column(int k) const {
+    return lane + (k < full ? k * Lanes : full * Lanes + (k - full) * step);
+  }
+  bool has(int k) const {
+    return k < sure || ((Lanes <= Width || lane < Width) && column(k) < length);
+  }
   /// `one(column, k)` for each.
   template <class One>
   [[gnu::always_inline]] void each(const One& one) const {
 #pragma clang loop unroll(full)
     for (int k = 0; k < size; ++k) {
-      if (has(k)) one(int64_t(lane + k * Lanes), k);
+      if (has(k)) one(int64_t(column(k)), k);
     }
   }
-  /// Joins what the map makes of them, as reduce::row_of_one_item does.
+  /// Joins what the map makes of full rounds, as reduce::row_of_one_item does, for each slot.
   template <class Value, class Map, class Join>
-  [[gnu::always_inline]] Value value(const Map& map, const Join& join) const {
-    Value now;
+  [[gnu::always_inline]] void join_rounds(Value (&now)[slots], const Map& map,
+                                          const Join& join) const {
     if constexpr (Rounds > 0) {
-      Value blocks[Blocks];
+      Value of[blocks];
 #pragma clang loop unroll(full)
       for (int k = 0; k < full; ++k) {
-        const Value next = map(lane + k * Lanes, k);
-        blocks[k % Blocks] = k < Blocks ? next : join(blocks[k % Blocks], next);
+        const Value next = map(column(k), k);
+        of[k % blocks] = k < blocks ? next : join(of[k % blocks], next);
       }
 #pragma clang loop unroll(full)
-      for (int w = Blocks / 2; w > 0; w /= 2) {
+      for (int w = blocks / 2; w >= slots; w /= 2) {
 #pragma clang loop unroll(full)
-        for (int b = 0; b < w; ++b) blocks[b] = join(blocks[b], blocks[b + w]);
+        for (int b = 0; b < w; ++b) of[b] = join(of[b], of[b + w]);
       }
-      now = blocks[0];
+#pragma clang loop unroll(full)
+      for (int s = 0; s < slots; ++s) now[s] = of[s];
     }
+  }
+  /// The same with what is behind them, and one value of all slots.
+  template <class Value, class Map, class Join>
+  [[gnu::always_inline]] Value with_rest(Value (&now)[slots], const Map& map,
+                                         const Join& join) const {
 #pragma clang loop unroll(full)
     for (int k = full; k < size; ++k) {
       if (!has(k)) continue;
-      const Value next = map(lane + k * Lanes, k);
-      now = k == 0 ? next : join(now, next);
+      const Value next = map(column(k), k);
+      Value& own = now[(k - full) % slots];
+      own = k < slots ? next : join(own, next);
     }
-    return now;
+#pragma clang loop unroll(full)
+    for (int w = slots / 2; w > 0; w /= 2) {
+#pragma clang loop unroll(full)
+      for (int s = 0; s < w; ++s) now[s] = join(now[s], now[s + w]);
+    }
+    return now[0];
   }
 };
 
 /// Joins the elements that items have in hand; `store(value, slot)` is seen by the items of the row
 /// when it returns.
-template <class Value, int Items, int Lanes, int Blocks, int Rounds, bool Rest, class Map,
-          class Join, class Store>
+template <class Value, int Items, int Lanes, int Width, int Blocks, int Rounds, bool Rest,
+          class Map, class Join, class Store>
 [[gnu::always_inline]] inline void joined_in_hand(
-    const hand<Items, Lanes, Blocks, Rounds, Rest>& mine, Value (&values)[1][Items], const Map& map,
-    const Join& join, const Store& store) {
-  const int wide = Rounds == 0 && mine.length < Lanes ? int(mine.length) : Lanes;
-  const Value now = reduce::by_halves_in_hand<Items, Lanes>(
-      values[0], mine.template value<Value>(map, join), mine.item, wide, join);
+    const hand<Items, Lanes, Width, Blocks, Rounds, Rest>& mine, Value (&values)[1][Items],
+    const Map& map, const Join& join, const Store& store) {
+  Value of[hand<Items, Lanes, Width, Blocks, Rounds, Rest>::slots], now;
+  mine.join_rounds(of, map, join);
+  if constexpr (Lanes > Width) {
+    // The halves that a reduction alone has in registers; the first items go on.
+    static_assert(Rounds > 0 && Items == Lanes);
+    values[0][mine.item] = of[0];
+    group_barrier();
+    if (mine.item < Width) {
+      constexpr int parts = Lanes / Width;
+      Value part[parts];
+#pragma clang loop unroll(full)
+      for (int j = 0; j < parts; ++j) part[j] = values[0][mine.item + j * Width];
+#pragma clang loop unroll(full)
+      for (int w = parts / 2; w > 0; w /= 2) {
+#pragma clang loop unroll(full)
+        for (int j = 0; j < w; ++j) part[j] = join(part[j], part[j + w]);
+      }
+      of[0] = part[0];
+      now = mine.with_rest(of, map, join);
+    }
+    now = reduce::by_halves_in_hand<Items, Width>(values[0], now, mine.item,
+                                                  mine.item < Width ? Width : 0, join);
+  } else {
+    const int wide = Rounds == 0 && mine.length < Lanes ? int(mine.length) : Lanes;
+    now = reduce::by_halves_in_hand<Items, Lanes>(values[0], mine.with_rest(of, map, join),
+                                                  mine.item, wide, join);
+  }
   if (mine.lane == 0) store(now, mine.slot);
   reduce::wait_for(Lanes);
 }

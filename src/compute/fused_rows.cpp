@@ -255,6 +255,8 @@ row_text::stage fused_rows::stage(int number, std::string& preamble) const {
     preamble += functions_of(how, k);
     const char* const comma = members.empty() ? "" : ", ";
     members += format("  {} r{};\n", type, k);
+    // Four numbers have the most that one is made of: moments.hpp, product.hpp.
+    made.value_bytes += (how.reduce_type.empty() ? 1 : 4) * how.value.itemsize();
     values += format("{}map{}({})", comma, k, form_.converted(s.elements, how.value));
     both += format("{0}join{1}(a.r{1}, b.r{1})", comma, k);
     made.declared += format("  local<{}[_slots]> _kept{};\n", device_name(how.result), k);
@@ -306,7 +308,13 @@ row_text fused_rows::text() const {
   }
   made.lines_in_hand = lines_in_hand(all, made.stages.size()) + stores;
   for (std::size_t k = 0; k < steps_.size(); ++k) {
-    if (all.kept[k]) made.kept.push_back({steps_[k].of->dtype(), format("v{}", k)});
+    if (!all.kept[k]) continue;
+    const auto is_in = [k](const std::vector<bool>& stage) { return stage[k]; };
+    const auto first = std::ranges::find_if(all.computed, is_in) - all.computed.begin();
+    const auto after = std::ranges::find_if(all.taken | std::views::reverse, is_in);
+    const auto last = std::ranges::distance(after, (all.taken | std::views::reverse).end()) - 1;
+    made.kept.push_back({steps_[k].of->dtype(), format("v{}", k), static_cast<std::size_t>(first),
+                         static_cast<std::size_t>(last)});
   }
   made.used = std::move(all.inputs);
   if (!made.row_lines.empty()) made.row_lines = known_variables(stages_) + made.row_lines;

@@ -36,10 +36,21 @@ row_form form_of(const sycl::queue& queue) {
 
 constexpr std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+/// What an item keeps in registers at most: with a quarter of those that it can have, groups fill a
+/// core. Each of 1024 items has 64 of them, and one that does the work of several needs some more.
+constexpr int most_items_in_hand = 1024;
+constexpr std::int64_t most_in_hand = 36;
+constexpr std::size_t most_bytes_in_hand = 256, most_bytes_of_few = 128;
+/// Local memory of a group, which has 48 KiB on all devices of CUDA.
+constexpr std::size_t most_bytes_joined = 32768;
+
 /// How the groups of one launch share its rows.
 struct row_work {
   std::int64_t rows_a_group;
+  int items;  ///< of a group
   int lanes;  ///< items that share a row
+  int width;  ///< so many share it in a reduction alone, whose order of joining is kept
+  int blocks;
   /// Of elements that an item keeps in registers: so many rounds, and whether there are more.
   std::int64_t rounds;
   bool rest;
@@ -47,22 +58,48 @@ struct row_work {
 
   row_work(const row_form& form, const row_shape& shape)
       : rows_a_group(std::clamp<std::int64_t>(elements_of_group / shape.length, 1, form.most_rows)),
+        items(form.shape.along_items),
         lanes(lanes_of_row(form.shape, shape.rows(), shape.length)),
-        rounds(shape.length / (lanes * form.shape.along_blocks)),
-        rest(shape.length % (lanes * form.shape.along_blocks) != 0) {
-    if (lanes < form.shape.along_items) rows_a_group = form.shape.along_items / lanes;
+        width(lanes),
+        blocks(form.shape.along_blocks),
+        rounds(shape.length / (lanes * blocks)),
+        rest(shape.length % (lanes * blocks) != 0) {
+    if (lanes < items) rows_a_group = items / lanes;
   }
 
-  /// Of each input and variable that is kept.
-  std::size_t elements_in_hand(const row_form& form) const {
-    return static_cast<std::size_t>((rounds + (rest ? 1 : 0)) * form.shape.along_blocks);
+  /// The same with elements in hand, where so many items share a row.
+  row_work in_hand_of(int its_lanes) const {
+    row_work made = *this;
+    made.in_hand = true;
+    made.lanes = its_lanes;
+    made.items = std::max(items, its_lanes);
+    made.rows_a_group = made.items / its_lanes;
+    return made;
+  }
+  std::int64_t elements_in_hand() const {
+    return rounds * blocks * width / lanes + (rest ? blocks * std::max(width / lanes, 1) : 0);
+  }
+  /// Whether elements of so many bytes, of inputs and variables together, are few enough.
+  bool has_room(std::size_t bytes) const {
+    const bool few = lanes < width || items == most_items_in_hand;
+    const std::size_t most = few ? most_bytes_of_few : most_bytes_in_hand;
+    const std::int64_t elements = elements_in_hand();
+    return elements <= most_in_hand && static_cast<std::size_t>(elements) * bytes <= most;
   }
 };
 
-/// What an item keeps in registers at most: with a quarter of those that it can have, groups fill a
-/// core. The rounds are unrolled, and a program is compiled for each number of them.
-constexpr std::size_t most_bytes_in_hand = 256;
-constexpr std::int64_t most_rounds_in_hand = 4;
+/// How many items of a group share a row that is in hand. One sub-group has all of a row if it can,
+/// as it waits for no other; a long row has more items than usual, so that each has up to 20
+/// elements.
+int best_lanes(const row_work& usual, const row_shape& shape) {
+  constexpr int sub_group = 32, elements = 20;
+  int lanes = usual.width;
+  if (lanes < usual.items) return lanes;
+  const bool are_many = shape.rows() >= 4 * usual.items;
+  if (are_many && shape.length > 2 * lanes && shape.length <= 32 * sub_group) return sub_group;
+  while (lanes < most_items_in_hand && shape.length >= lanes * elements) lanes *= 2;
+  return lanes;
+}
 
 }  // namespace
 
@@ -81,8 +118,8 @@ struct row_kernel::state : expression_state {
                    const row_shape& shape, const loops& visited, const row_work& work) const;
   /// Whether an input of elements is needed by several stages.
   bool is_kept(std::size_t j) const { return text.used[j].first < text.used[j].last; }
-  bool fits_in_hand(const row_form& form, const row_work& work,
-                    const expression_types& types) const;
+  /// Of an element, what one stage leaves for the next ones at most.
+  std::size_t bytes_in_hand(const expression_types& types) const;
 };
 
 std::int64_t row_shape::rows() const noexcept {
@@ -106,14 +143,24 @@ bool row_kernel::joins(const sycl::queue& queue, std::ptrdiff_t reductions) {
   return reductions <= form_of(queue).most_joined;
 }
 
-bool row_kernel::state::fits_in_hand(const row_form& form, const row_work& work,
-                                     const expression_types& types) const {
-  std::size_t bytes = 0;
-  for (std::size_t j = 0; j < in_rows.size(); ++j) {
-    if (!in_rows[j] && is_kept(j)) bytes += types.inputs[j].itemsize();
+std::size_t row_kernel::state::bytes_in_hand(const expression_types& types) const {
+  const auto bytes_of = [](const dtype& type) {
+    constexpr std::size_t a_register = 4;
+    return std::max(type.itemsize(), a_register);
+  };
+  std::size_t most = 0;
+  for (std::size_t k = 0; k < text.stages.size(); ++k) {
+    std::size_t bytes = 0;
+    for (std::size_t j = 0; j < in_rows.size(); ++j) {
+      const auto [first, last] = text.used[j];
+      if (!in_rows[j] && first <= k && k < last) bytes += bytes_of(types.inputs[j]);
+    }
+    for (const auto& v : text.kept) {
+      if (v.first <= k && k < v.last) bytes += bytes_of(v.type);
+    }
+    most = std::max(most, bytes);
   }
-  for (const auto& v : text.kept) bytes += v.type.itemsize();
-  return work.elements_in_hand(form) * bytes <= most_bytes_in_hand;
+  return most;
 }
 
 std::string row_kernel::state::bind(parameter_list& list, const expression_call& c,
@@ -194,7 +241,7 @@ std::string row_kernel::state::bind(parameter_list& list, const expression_call&
   out += "  const expression::rows::range _rows_here(_rows, _rows_a_group);\n";
   const auto [d, most_rows, most_joined] = form_of(c.queue());
   out += format("  constexpr int _slots = {};\n",
-                std::max<std::int64_t>(most_rows, d.along_items / work.lanes));
+                std::max<std::int64_t>(most_rows, work.items / work.lanes));
   const auto row = [&](std::size_t stage) {
     return format(
         "  const auto _row{} = [&](int64_t _row, [[maybe_unused]] int64_t _slot) {{\n"
@@ -204,7 +251,7 @@ std::string row_kernel::state::bind(parameter_list& list, const expression_call&
   for (std::size_t k = 0; k < end; ++k) {
     const auto& s = text.stages[k];
     out += s.declared + format("  local<expression::reduce::tile<{}, {}, {}>> _tile{};\n",
-                               s.value_type, d.along_items, most_rows, k);
+                               s.value_type, work.items, most_rows, k);
   }
   /// What a stage is made of, after its map.
   const auto joins = [&](std::size_t k) {
@@ -224,9 +271,9 @@ std::string row_kernel::state::bind(parameter_list& list, const expression_call&
     return variables;
   };
   if (work.in_hand) {
-    out +=
-        format("  const expression::rows::hand<{}, {}, {}, {}, {}> _mine(_rows_here, _length);\n",
-               d.along_items, work.lanes, d.along_blocks, work.rounds, work.rest);
+    out += format(
+        "  const expression::rows::hand<{}, {}, {}, {}, {}, {}> _mine(_rows_here, _length);\n",
+        work.items, work.lanes, work.width, d.along_blocks, work.rounds, work.rest);
     for (const auto& v : text.kept) {
       declared_in_hand += format("  {} _{}[_mine.size];\n", device_name(v.type), v.name);
     }
@@ -284,7 +331,7 @@ std::string row_kernel::state::bind(parameter_list& list, const expression_call&
     out += format(
         "  expression::rows::each_row<{}>(_rows_here, _row{},\n"
         "      [&](const _known& _at, int64_t _row) {{\n{}{}{}  }});\n",
-        d.along_items, end, types_of(true), text.row_lines, stored_of_row);
+        work.items, end, types_of(true), text.row_lines, stored_of_row);
   }
   return out + "}\n";
 }
@@ -311,16 +358,39 @@ void row_kernel::submit(const sycl::queue& queue, std::span<const operand> in,
   const std::vector<std::span<const std::int64_t>> spans(steps.begin(), steps.end());
   const loops visited = make_loops(lengths, spans, loop_order::c);
   const row_form form = form_of(queue);
-  row_work work(form, shape);
-  std::string key =
-      format("{}{}{}{}", c.type_key(), visited.rank(), form.most_rows > 1 ? 'l' : 'g', work.lanes);
-  const bool are_few = form.most_rows == 1 && work.rounds <= most_rounds_in_hand;
-  if (are_few) key += format("h{}{}", work.rounds, work.rest ? '+' : '.');
-  const expression_types& types = c.find(key).known;
-  work.in_hand = are_few && state_->fits_in_hand(form, work, types);
-  c.launch_groups(
-      key, over(shape.rows(), work.rows_a_group), form.shape.along_items, true,
-      [&](parameter_list& list) { return state_->bind(list, c, types, shape, visited, work); });
+  const row_work usual(form, shape);
+  const std::string usual_key =
+      format("{}{}{}{}", c.type_key(), visited.rank(), form.most_rows > 1 ? 'l' : 'g', usual.lanes);
+  const expression_types& types = c.find(usual_key).known;
+  row_work work = usual;
+  std::string key = usual_key;
+  const auto bind = [&](parameter_list& list) {
+    return state_->bind(list, c, types, shape, visited, work);
+  };
+  /// Whether a group that is larger than usual has local memory for what its items join, and
+  /// registers, which only the compiler knows.
+  const auto runs = [&] {
+    const auto items = static_cast<std::size_t>(work.items);
+    std::size_t bytes = 0;
+    for (const auto& s : state_->text.stages) bytes += items * s.value_bytes;
+    return work.items <= usual.items ||
+           (bytes <= most_bytes_joined &&
+            c.compiled(c.find(key), bind).max_work_group_size() >= items);
+  };
+  if (form.most_rows == 1) {
+    const std::size_t bytes = state_->bytes_in_hand(types);
+    const auto next = [&](int lanes) {
+      if (lanes > usual.width) return lanes / 2;
+      return lanes < usual.width ? usual.width : 0;
+    };
+    for (int lanes = best_lanes(usual, shape); lanes > 0 && !work.in_hand; lanes = next(lanes)) {
+      work = usual.in_hand_of(lanes);
+      key = format("{}h{}{}{}", usual_key, lanes, work.rest ? '+' : '.', work.rounds);
+      if (!work.has_room(bytes) || !runs()) work = usual;
+    }
+    if (!work.in_hand) key = usual_key;
+  }
+  c.launch_groups(key, over(shape.rows(), work.rows_a_group), work.items, true, bind);
 }
 
 }  // namespace usmx::detail

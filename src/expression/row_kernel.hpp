@@ -19,8 +19,9 @@ namespace usmx::detail {
 struct row_text {
   /// Joins elements of each row.
   struct stage {
-    /// The type of `a` and `b`.
+    /// The type of `a` and `b`, and its size at most.
     std::string value_type;
+    std::size_t value_bytes = 0;
     /// Statements, and the value of an element.
     std::string lines, value;
     /// The same where items keep what they have of a row: `_k` is the number of an element there.
@@ -47,6 +48,8 @@ struct row_text {
   struct kept_variable {
     dtype type;
     std::string name;
+    /// The stage that computes it and the last that has it.
+    std::size_t first, last;
   };
   std::vector<kept_variable> kept;
   /// The first stage and the last that each input of elements is needed for; the end comes after

@@ -49,6 +49,10 @@ def entropy(xp, x):
 SHAPES = [(300, 400), (33, 2), (70, 33), (5, 4000), (1, 129), (300, 5000), (4, 9, 100), (3000,)]
 #: As many elements as one group adds where there are few rows: no more elsewhere.
 SHAPES += [(32768,), (3, 32000)]
+#: Rows of which a sub-group has each there, and of which more items than usual have each.
+WIDE = [(1025, 513), (1031, 700), (1024, 1000), (1030, 1023), (1024, 1024)]
+WIDE += [(260, 5120), (257, 9001), (256, 10240), (256, 20001), (256, 32768)]
+SHAPES += WIDE
 #: Rows that share a group there, by 32 items each and by fewer.
 SHORT = [(1024, 512), (1100, 130), (2000, 100), (1030, 33), (1025, 40)]
 SHAPES += SHORT
@@ -58,7 +62,8 @@ SHORTER = [(1500, 17), (1027, 16), (40, 50, 9), (1201, 5), (3000, 3), (5000, 2)]
 
 def for_one_group(shape, forms):
     loops = ROW.groups_are_loops and forms == "own"
-    return shape if loops else (*shape[:-1], min(shape[-1], 16384))
+    many = np.prod(shape[:-1]) >= 256
+    return shape if loops or many else (*shape[:-1], min(shape[-1], 16384))
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -314,9 +314,17 @@ def test_what_items_share_with_functions_stays_in_registers(tmp_path, program):
 
 @pytest.mark.parametrize(
     ("shape", "elements", "barriers"),
-    [((2048, 128), 4, 0), ((2048, 512), 16, 0), ((64, 1000), 4, 4), ((64, 4096), 16, 4)],
+    [
+        ((2048, 128), 4, 0),
+        ((2048, 512), 16, 0),
+        ((2048, 1000), 32, 0),
+        ((64, 1000), 4, 4),
+        ((64, 4096), 16, 4),
+        ((300, 10_240), 10, 6),
+        ((300, 32_768), 32, 6),
+    ],
 )
-def test_items_keep_the_elements_of_short_rows(tmp_path, shape, elements, barriers):
+def test_items_keep_the_elements_of_rows(tmp_path, shape, elements, barriers):
     """Each is loaded once, each exponential computed once, and few items wait for others."""
     text = text_for_cuda(
         f"x = usmx.ones({shape}, 'float32'); softmax = lambda x: (e := usmx.exp(x - usmx.max(x, "
@@ -328,6 +336,39 @@ def test_items_keep_the_elements_of_short_rows(tmp_path, shape, elements, barrie
     assert len(re.findall(r"st\.global", ptx)) == elements
     assert len(re.findall(r"\bbar\.sync|barrier\.sync", ptx)) == barriers
     assert ".local .align" not in ptx
+
+
+@pytest.mark.parametrize("length", [4096, 20_000])
+def test_what_items_of_a_row_join_is_in_the_local_memory_that_all_devices_have(tmp_path, length):
+    """A product joins more than a number; the groups of long rows have four times the items."""
+    text = text_for_cuda(
+        f"x = usmx.ones((300, {length})); y = x / usmx.prod(x, axis=1, keepdims=True);"
+        "(y - usmx.prod(y, axis=1, keepdims=True)).to_numpy()"
+    )
+    ptx = ptx_of(tmp_path, "products", text)
+    tiles = [int(size) for size in re.findall(r"\.shared[^;\[]*\[(\d+)\]", ptx)]
+    assert len(tiles) >= 2
+    assert sum(tiles) <= 48 << 10
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "usmx.histogram(usmx.ones(99_999, 'float32'), range=(0, 2))",
+        "usmx.bincount(usmx.ones(99_999, 'int32'), minlength=9)",
+    ],
+    ids=["histogram", "bincount"],
+)
+def test_groups_count_in_local_memory_after_all_loads(tmp_path, program):
+    """An address that may be any memory's would ask which it is for each element."""
+    texts = texts_for_cuda(f"usmx.default_usm_type('device');{program}")
+    (text,) = (text for text in texts if re.search(r"USMX_KERNEL\(1\) count_", text))
+    ptx = ptx_of(tmp_path, "counts", text)
+    assert len(re.findall(r"atom\.\S*shared\S*add\.u32", ptx)) == 8
+    assert len(re.findall(r"atom\.", ptx)) == 9  # and the sums of the group
+    first = ptx.index("shared.add.u32")
+    # The first element is the load before the first one is counted, and so are the others.
+    assert len(re.findall(r"ld\.global\.[bufs]\d+", ptx[:first])) >= 8
 
 
 def test_rows_are_divided_once_for_a_group(tmp_path):
