@@ -249,8 +249,8 @@ inline complex<T> reciprocal(complex<T> z) {
   }
   return made;
 }
-/// As NumPy has it: small whole exponents are products, zero to a negative power is NaN. What
-/// `x ** 0.5` and `x ** -1` of arrays are is said here, too, so that kernels have the same bits.
+/// As NumPy has it: small whole exponents are products, zero to a negative power is NaN. That of
+/// 1/2 is the root, so that kernels have the bits that `x ** 0.5` has of arrays.
 template <class T>
 inline complex<T> pow(complex<T> a, complex<T> b) {
   if (b.re == 0 && b.im == 0) return complex<T>(1);
@@ -260,7 +260,6 @@ inline complex<T> pow(complex<T> a, complex<T> b) {
   }
   if (b.im == 0 && b.re > -100 && b.re < 100 && T(int(b.re)) == b.re) {
     int n = int(b.re);
-    if (n == -1) return reciprocal(a);
     if (n == 1) return a;
     if (n == 2) return a * a;
     if (n == 3) return a * (a * a);
