@@ -85,11 +85,11 @@ test-simdisc: test-programs ## the C++ tests on a simulated discrete device
 	USMX_SIMULATED_DEVICE=strict $(LAB) simulated \
 	  ctest --test-dir $(BUILD) -j$(JOBS) --output-on-failure --no-tests=error -LE no_device
 
-# What the device can see is in these rooms: all cases in each depth.
+# What the device can see is in these rooms: more cases.
 test-simdisc-python: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests on it
 	cmake --build $(BUILD) --target tests/lab/all
 	USMX_ONEMKL=0 $(LAB) simulated python -m pytest -p on_simulated_device tests/python --depth=$(DEPTH) \
-	  $(foreach room,memory protocols transfer,--$(MEMORY_DEPTH)-in tests/python/$(room)) $(PYTEST_ARGS)
+	  $(foreach room,memory transfer,--$(MEMORY_DEPTH)-in tests/python/$(room)) $(PYTEST_ARGS)
 
 test-device: $(STAMPS)/usmx $(STAMPS)/test ## the Python tests on the device DEVICE=cuda:0, as the SYCL runtime names it
 	cmake --build $(BUILD) --target tests/lab/all
