@@ -9,6 +9,9 @@
 
 #define __device__
 #define __host__
+#define __grid_constant__
+#define __noinline__ __attribute__((noinline))
+#define __align__(n) alignas(n)
 #define __forceinline__ inline __attribute__((always_inline))
 
 #ifndef M_PI
@@ -232,8 +235,8 @@ inline auto _floor_divide(A a, B b) {
   using T = decltype(a + b);
   return floor_divide(T(a), T(b));
 }
-constexpr long labs(long a) { return a < 0 ? -a : a; }
-constexpr long long llabs(long long a) { return a < 0 ? -a : a; }
+constexpr long labs(long a) { return abs(a); }
+constexpr long long llabs(long long a) { return abs(a); }
 
 /// NaN; which one, the text says in vain.
 constexpr double nan(const char*) { return __builtin_nan(""); }
@@ -376,6 +379,26 @@ inline T atomicCAS(T* p, E expected, D desired) {
   using word = typename cuda_names::word<T>::type;
   return T(atomic_compare_exchange(reinterpret_cast<word*>(p), word(expected), word(desired)));
 }
+inline unsigned int atomicInc(unsigned int* p, unsigned int limit) { return atomic_inc(p, limit); }
+inline unsigned int atomicDec(unsigned int* p, unsigned int limit) { return atomic_dec(p, limit); }
+// Those of a block alone are of the whole device, which is more than they ask for.
+#define USMX_ATOMIC_OF(name)                                                       \
+  template <class T, class... V>                                                   \
+  inline T name##_block(T* p, V... v) {                                            \
+    return name(p, v...);                                                          \
+  }
+USMX_ATOMIC_OF(atomicAdd)
+USMX_ATOMIC_OF(atomicSub)
+USMX_ATOMIC_OF(atomicMin)
+USMX_ATOMIC_OF(atomicMax)
+USMX_ATOMIC_OF(atomicExch)
+USMX_ATOMIC_OF(atomicAnd)
+USMX_ATOMIC_OF(atomicOr)
+USMX_ATOMIC_OF(atomicXor)
+USMX_ATOMIC_OF(atomicCAS)
+USMX_ATOMIC_OF(atomicInc)
+USMX_ATOMIC_OF(atomicDec)
+#undef USMX_ATOMIC_OF
 
 /// CUDA's vectors, with its alignments: float4 is read as a whole.
 #define USMX_VECTORS(name, T)                                                   \
@@ -393,12 +416,25 @@ USMX_VECTORS(short, short)
 USMX_VECTORS(ushort, unsigned short)
 USMX_VECTORS(int, int)
 USMX_VECTORS(uint, unsigned int)
+USMX_VECTORS(long, long)
+USMX_VECTORS(ulong, unsigned long)
 USMX_VECTORS(longlong, int64_t)
 USMX_VECTORS(ulonglong, uint64_t)
 USMX_VECTORS(float, float)
 USMX_VECTORS(double, double)
 #undef USMX_VECTORS
 
+/// Lengths along three axes; those that are not given are 1.
+struct dim3 {
+  unsigned int x, y, z;
+  constexpr dim3(unsigned int of_x = 1, unsigned int of_y = 1, unsigned int of_z = 1)
+      : x(of_x), y(of_y), z(of_z) {}
+  constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+  constexpr operator uint3() const { return {x, y, z}; }
+};
+
 }  // namespace usmx
+
+#include "cuda/numbers.hpp"
 
 using namespace usmx;

@@ -158,10 +158,15 @@ template <class T>
 constexpr T max(T a, T b) {
   return a < b ? b : a;
 }
+/// The smallest integer stays what it is, also where the compiler knows it.
 template <class T>
 constexpr T abs(T a) {
-  return a < T(0) ? -a : a;
+  return a < T(0) ? T(uint64_t(0) - uint64_t(a)) : a;
 }
+inline float abs(float x) { return fabs(x); }
+inline double abs(double x) { return fabs(x); }
+inline half abs(half x) { return fabs(x); }
+inline bfloat16 abs(bfloat16 x) { return fabs(x); }
 template <class T>
 constexpr T clamp(T x, T low, T high) {
   return x < low ? low : high < x ? high : x;

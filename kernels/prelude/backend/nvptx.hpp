@@ -172,11 +172,12 @@ inline T atomic_compare_exchange(T* p, T expected, T desired) {
 }
 #undef USMX_ATOMIC_SCOPE
 
-/// The value that an item of the sub-group has: the device library has no function for it.
+/// The value that an item of the sub-group has: the device library has no function for it. The items
+/// that a mask names make the call.
 template <class T>
-inline T shuffle(T x, uint32_t id) {
-  const auto get = [id](uint32_t bits) {
-    return uint32_t(__nvvm_shfl_sync_idx_i32(0xffffffffu, int32_t(bits), int32_t(id), 0x1f));
+inline T shuffle_among(uint32_t mask, T x, uint32_t id) {
+  const auto get = [mask, id](uint32_t bits) {
+    return uint32_t(__nvvm_shfl_sync_idx_i32(mask, int32_t(bits), int32_t(id), 0x1f));
   };
   if constexpr (sizeof(T) == 8) {
     const auto bits = __builtin_bit_cast(uint64_t, x);
@@ -189,6 +190,10 @@ inline T shuffle(T x, uint32_t id) {
   } else {
     return __builtin_bit_cast(T, uint8_t(get(__builtin_bit_cast(uint8_t, x))));
   }
+}
+template <class T>
+inline T shuffle(T x, uint32_t id) {
+  return shuffle_among(0xffffffffu, x, id);
 }
 template <class T>
 inline T shuffle_xor(T x, uint32_t mask) {
@@ -206,6 +211,17 @@ inline ballot_word ballot(bool says) {
 inline ballot_word ballot_of_bit(uint32_t number, int bit) {
   return uint32_t(__nvvm_vote_ballot_sync(0xffffffffu, (number & (1u << bit)) != 0));
 }
+/// The same of the items that a mask names, which make the call; see cuda/warps.hpp.
+#define USMX_BACKEND_MASKS
+inline ballot_word ballot_among(uint32_t mask, bool says) {
+  return uint32_t(__nvvm_vote_ballot_sync(mask, says));
+}
+inline ballot_word active_items() {
+  uint32_t items;
+  __asm__ volatile("activemask.b32 %0;" : "=r"(items));
+  return items;
+}
+inline void sub_group_barrier_among(uint32_t mask) { __nvvm_bar_warp_sync(mask); }
 /// The device library's barriers and ids are calls, and loops with calls are not unrolled.
 #define USMX_BACKEND_BARRIERS
 inline void sub_group_barrier() { __nvvm_bar_warp_sync(0xffffffffu); }

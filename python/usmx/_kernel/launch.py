@@ -64,6 +64,7 @@ class Kernel(_usmx._KernelDispatcher):
         numba: bool = False,
         of_launch: bool = False,
         sub_group: int = 0,
+        flat: Sequence[int] = (),
         races: bool = True,
         records: Sequence[int] = (),
     ) -> None:
@@ -77,6 +78,7 @@ class Kernel(_usmx._KernelDispatcher):
         self._numba = numba
         self._of_launch = of_launch
         self._sub_group = sub_group
+        self._block = tuple(flat)
         self._races = races
         self._records = frozenset(records)
         self._choice = simulate
@@ -94,6 +96,11 @@ class Kernel(_usmx._KernelDispatcher):
             return None
         from .simulator.simulation import Simulation
 
+        if self._block:
+            # Items of a simulated group are next to each other, whatever its dimensions are.
+            whole, local = key
+            groups = [g // n for g, n in zip(whole, local, strict=True)]
+            key = tuple(g * n for g, n in zip(groups, self._block, strict=True)), self._block
         return Simulation(self, key)
 
     def __call__(self, *_: Never, **__: Never) -> Any:
@@ -108,7 +115,7 @@ class Kernel(_usmx._KernelDispatcher):
     def __reduce__(self) -> pickles.Reduced:
         about = (
             self._choice, self._options[1:], self._has_item, self._numba, self._of_launch,
-            self._sub_group, self._races, sorted(self._records),
+            self._sub_group, self._races, sorted(self._records), self._block,
         )  # fmt: skip
         return pickles.of_function(self, _rebuilt, self.python, *about)
 
@@ -331,6 +338,7 @@ class Kernel(_usmx._KernelDispatcher):
                     numba=self._numba,
                     of_launch=self._of_launch,
                     sub_group=self._sub_group,
+                    flat=self._block,
                 )
             except Specialise as missing:
                 origins = tuple(dict.fromkeys((*origins, *sorted(missing.origins))))
@@ -382,7 +390,8 @@ class Kernel(_usmx._KernelDispatcher):
         ``tall`` items take several rows, if that text is there.
         """
         form = (
-            self._has_item, self._numba, self._of_launch, self._sub_group, self._options,
+            self._has_item, self._numba, self._of_launch, self._sub_group, self._block,
+            self._options,
             tuple(sorted(self._records)),
         )  # fmt: skip
         about = (args, len(global_), *form, partial, apart, wide, tall)
@@ -456,11 +465,12 @@ def _rebuilt(
     sub_group: int = 0,
     races: bool = True,
     records: Sequence[int] = (),
+    flat: Sequence[int] = (),
 ) -> Kernel:
     """The kernel that was pickled."""
     return Kernel(
         python, simulate=simulate, options=options, has_item=has_item, numba=numba,
-        of_launch=of_launch, sub_group=sub_group, races=races, records=records,
+        of_launch=of_launch, sub_group=sub_group, races=races, records=records, flat=flat,
     )  # fmt: skip
 
 

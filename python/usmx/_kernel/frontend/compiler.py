@@ -75,6 +75,7 @@ def compile_kernel(
     numba: bool = False,
     of_launch: bool = False,
     sub_group: int = 0,
+    flat: tuple[int, ...] = (),
 ) -> Compiled:
     """The C++ of a kernel.
 
@@ -104,6 +105,9 @@ def compile_kernel(
         parameter stands for.
     sub_group : int
         Items in each sub-group, where the kernel asks about them; 0 for what the device chooses.
+    flat : tuple of int
+        The local range of a launch whose groups have all of their items along the last dimension;
+        empty for one as it is.
     reads : Reads, optional
         Told what the function reads of globals, closure variables and attributes.
     arguments : list of Type
@@ -122,8 +126,9 @@ def compile_kernel(
     """
     item = function.parameters[0] if has_item else None
     names = (*function.parameters[1 if has_item else 0 :], *([OF_LAUNCH] if of_launch else []))
+    partial, tall = partial and not flat, tall and not flat
     module = Module(
-        rank, known, grouped, partial or tall, wide, reads=reads or Reads(), numba=numba
+        rank, known, grouped, partial or tall, wide, reads=reads or Reads(), numba=numba, flat=flat
     )
     module.taken |= {"device", "table"}
     name = module.unique(function.name)
@@ -149,6 +154,7 @@ def compile_kernel(
             numba=numba,
             of_launch=of_launch,
             sub_group=sub_group,
+            flat=flat,
         )
     functions = [instance.text for instance in _used(result)]
     # To a compiler such an array changes by its own name alone, also at a barrier.

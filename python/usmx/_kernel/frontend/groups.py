@@ -42,7 +42,7 @@ class Groups:
             code = (
                 "usmx::sub_group_local_id()"
                 if what == "sub-group"
-                else f"usmx::nd_item<{self.walk.module.rank}>::get_local_linear_id()"
+                else f"{self.walk.module.item}::get_local_linear_id()"
             )
             return Number(PYTHON_BOOL, f"{code} == 0", v.EQUAL)
         if name in COLLECTIVE or name in ("any", "all", *SHUFFLE):

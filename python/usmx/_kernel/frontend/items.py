@@ -86,7 +86,7 @@ class Items:
         self, node: ast.Call, what: str, name: str, axes: dict[str, str], linear: dict[str, str]
     ) -> Value:
         """``get_global_id(0)`` and the like."""
-        item = f"usmx::nd_item<{self.walk.module.rank}>"
+        item = self.walk.module.item
         if name in linear:
             in_order(self.walk, node, 0)
             code = linear[name]
@@ -98,6 +98,8 @@ class Items:
             raise unknown(self.walk, node, what, name, [*axes, *linear])
         if "local" in code or "group" in code:
             self.walk.needs_group(node, f"{what}.{name}()")
+        if self.walk.module.flat and code == "get_local_range":
+            return v.constant(self.walk.module.flat[int(argument)])
         known = (
             self.walk.module.known.get(f"local[{argument}]") if code == "get_local_range" else None
         )

@@ -54,6 +54,8 @@ class Module:
     grouped: bool = False
     partial: bool = False
     wide: bool = False
+    #: The local range of a launch whose groups have all of their items along the last dimension.
+    flat: tuple[int, ...] = ()
     #: Something asks for a range that a launch with such items has not.
     asks_whole_range: bool = False
     #: Items may see what others write meanwhile, by barriers, fences, atomic or group operations.
@@ -81,6 +83,14 @@ class Module:
     records: dict[str, Record] = field(default_factory=dict)
     #: What was read of globals, closure variables and attributes.
     reads: Reads = field(default_factory=Reads)
+
+    @property
+    def item(self) -> str:
+        """What a text asks for ids and ranges."""
+        if not self.flat:
+            return f"usmx::nd_item<{self.rank}>"
+        self.headers.add("usmx/prelude/flat_item.hpp")
+        return f"usmx::flat_item<{', '.join(map(str, self.flat))}>"
 
     def unique(self, name: str) -> str:
         """A name that nothing else of the text has."""

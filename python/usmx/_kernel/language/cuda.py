@@ -125,18 +125,17 @@ activemask: Form = _plain("activemask", "", "int")
 lanemask_lt: Form = _plain("lanemask_lt", "", "int")
 
 
-def _shuffle(name: str, method: str, by: str) -> Form:
-    # The mask is left out: every item of the sub-group calls it.
-    text = f"{{item.get_sub_group}}().{method}(b, c)"
+def _shuffle(name: str, by: str) -> Form:
+    text = f"{{cuda.{name}}}(a, b, c, 0)"
     return Form(
         f"cuda.{name}", "The value of another thread of the warp.", text, f"mask value {by}"
     )
 
 
-shfl_sync: Form = _shuffle("shfl_sync", "shuffle", "src_lane")
-shfl_up_sync: Form = _shuffle("shfl_up_sync", "shuffle_up", "delta")
-shfl_down_sync: Form = _shuffle("shfl_down_sync", "shuffle_down", "delta")
-shfl_xor_sync: Form = _shuffle("shfl_xor_sync", "shuffle_xor", "lane_mask")
+shfl_sync: Form = _shuffle("shfl_sync", "src_lane")
+shfl_up_sync: Form = _shuffle("shfl_up_sync", "delta")
+shfl_down_sync: Form = _shuffle("shfl_down_sync", "delta")
+shfl_xor_sync: Form = _shuffle("shfl_xor_sync", "lane_mask")
 
 # --- atomic operations ----------------------------------------------------------------------------
 
@@ -308,11 +307,11 @@ _OTHERS = {
 _OF_BOTH = {
     "fdim": ("{row.fmax}(T(a) - T(b), T(0))", "x y"),
     "frexp": ("{math.frexp}(T(a))", "x"),
-    "ilogb": ("{math.frexp}(T(a))[1] - 1", "x"),
+    "ilogb": ("{cuda.ilogb}(T(a))", "x"),
     "ldexp": ("{math.ldexp}(T(a), b)", "x y"),
     "llrint": ("{type.int64}({row.rint}(T(a)))", "x"),
     "llround": ("{type.int64}({cuda.rounded}(T(a)))", "x"),
-    "logb": ("T({math.frexp}(T(a))[1] - 1)", "x"),
+    "logb": ("{cuda.logb}(T(a))", "x"),
     "modf": ("{math.modf}(T(a))", "x"),
     "powi": ("{math.pow}(T(a), T(b))", "x y"),
     "rcbrt": ("T(1) / {row.cbrt}(T(a))", "x"),

@@ -52,11 +52,6 @@ def syncthreads_or(predicate: Any) -> Any:
 # --- sub-groups, which CUDA calls warps -----------------------------------------------------------
 
 
-def is_in(mask: Any) -> Any:
-    """Whether the mask names the item."""
-    return ((uint64(mask) >> uint64(get_sub_group().get_local_id())) & uint64(1)) != uint64(0)
-
-
 def ballot(predicate: Any) -> Any:
     """A bit for each item of the sub-group: whether its predicate is true."""
     bit = uint32(uint64(1) << uint64(get_sub_group().get_local_id()))
@@ -68,30 +63,44 @@ def ballot_sync(mask: Any, predicate: Any) -> Any:
     return uint32(uint64(ballot(predicate)) & uint64(mask))
 
 
+# Items of one sub-group may have several masks. So each looks at its own part of a ballot: what a
+# sub-group computes as a whole is for one mask alone.
+
+
 def all_sync(mask: Any, predicate: Any) -> Any:
     """Whether the predicates of all items that the mask names are true."""
-    return get_sub_group().all((predicate != 0) | (not is_in(mask)))
+    return ballot_sync(mask, predicate == 0) == uint32(0)
 
 
 def any_sync(mask: Any, predicate: Any) -> Any:
     """Whether the predicate of any item that the mask names is true."""
-    return get_sub_group().any((predicate != 0) & is_in(mask))
+    return ballot_sync(mask, predicate != 0) != uint32(0)
 
 
 def eq_sync(mask: Any, predicate: Any) -> Any:
     """Whether the predicates of all items that the mask names are the same."""
     # Without a branch on the predicate: the device's compiler would put the two questions inside of
     # it, and ask each of some items only.
-    every = get_sub_group().all((predicate != 0) | (not is_in(mask)))
-    some = get_sub_group().any((predicate != 0) & is_in(mask))
+    every = all_sync(mask, predicate)
+    some = any_sync(mask, predicate)
     return every or not some
+
+
+def word_of(value: Any) -> Any:
+    """The bits of a number, which say whether two are the same, as CUDA asks it."""
+    if value.dtype == float32:
+        return float32(value).view(uint32)
+    if value.dtype == float64:
+        return float64(value).view(uint64)
+    return value
 
 
 def match_any_sync(mask: Any, value: Any) -> Any:
     """A bit for each item that the mask names and that has the same value as this one."""
+    word = word_of(value)
     found = uint64(0)
     for k in range(get_sub_group().get_local_range()):
-        if get_sub_group().shuffle(value, k) == value:
+        if get_sub_group().shuffle(word, k) == word:
             found |= uint64(1) << uint64(k)
     return uint32(found & uint64(mask))
 
@@ -99,8 +108,8 @@ def match_any_sync(mask: Any, value: Any) -> Any:
 def match_all_sync(mask: Any, value: Any) -> Any:
     """The mask and True if all items that it names have one value; else 0 and False."""
     same = match_any_sync(mask, value)
-    whole = uint32(uint64(ballot(True)) & uint64(mask))
-    every = get_sub_group().all((same == whole) | (not is_in(mask)))
+    whole = ballot_sync(mask, True)
+    every = same == whole
     return (whole if every else uint32(0)), every
 
 
@@ -114,9 +123,19 @@ def lanemask_lt() -> Any:
     return uint32((uint64(1) << uint64(get_sub_group().get_local_id())) - uint64(1))
 
 
+def names(mask: Any, k: Any) -> Any:
+    """Whether a mask names an item."""
+    return ((uint64(mask) >> uint64(k)) & uint64(1)) != uint64(0)
+
+
 def reduce_add_sync(mask: Any, value: Any) -> Any:
     """The sum of the values of the items that the mask names."""
-    return get_sub_group().reduce(value if is_in(mask) else value - value)
+    total = value - value
+    for k in range(get_sub_group().get_local_range()):
+        other = get_sub_group().shuffle(value, k)
+        if names(mask, k):
+            total += other
+    return total
 
 
 def reduce_min_sync(mask: Any, value: Any) -> Any:
@@ -124,7 +143,7 @@ def reduce_min_sync(mask: Any, value: Any) -> Any:
     least = get_sub_group().shuffle(value, ffs(mask) - 1)
     for k in range(get_sub_group().get_local_range()):
         other = get_sub_group().shuffle(value, k)
-        if ((uint64(mask) >> uint64(k)) & uint64(1)) != uint64(0):
+        if names(mask, k):
             least = min(least, other)
     return least
 
@@ -134,9 +153,54 @@ def reduce_max_sync(mask: Any, value: Any) -> Any:
     most = get_sub_group().shuffle(value, ffs(mask) - 1)
     for k in range(get_sub_group().get_local_range()):
         other = get_sub_group().shuffle(value, k)
-        if ((uint64(mask) >> uint64(k)) & uint64(1)) != uint64(0):
+        if names(mask, k):
             most = max(most, other)
     return most
+
+
+# Shuffles inside of segments of some items, a power of two of them; of all items if `width` is 0.
+
+
+def last_of(width: Any) -> Any:
+    """The number of the last item of a segment in it."""
+    return (int64(width) if width > 0 else int64(get_sub_group().get_max_local_range())) - 1
+
+
+def there(lane: Any) -> Any:
+    """An item of the sub-group; this one if there is none."""
+    here = int64(get_sub_group().get_local_id())
+    return lane if lane < get_sub_group().get_local_range() else here
+
+
+def shfl_sync(mask: Any, value: Any, src_lane: Any, width: Any) -> Any:
+    """The value of an item of the segment; numbers go on after its last one."""
+    last = last_of(width)
+    here = int64(get_sub_group().get_local_id())
+    return get_sub_group().shuffle(value, there((here & ~last) | (int64(src_lane) & last)))
+
+
+def shfl_up_sync(mask: Any, value: Any, delta: Any, width: Any) -> Any:
+    """The value of an item so many before this one, or its own."""
+    here = int64(get_sub_group().get_local_id())
+    by = int64(delta)
+    is_inside = by >= 0 and by <= (here & last_of(width))
+    return get_sub_group().shuffle(value, here - by if is_inside else here)
+
+
+def shfl_down_sync(mask: Any, value: Any, delta: Any, width: Any) -> Any:
+    """The value of an item so many behind this one, or its own."""
+    here = int64(get_sub_group().get_local_id())
+    by, last = int64(delta), last_of(width)
+    is_inside = by >= 0 and by <= last - (here & last)
+    return get_sub_group().shuffle(value, there(here + by) if is_inside else here)
+
+
+def shfl_xor_sync(mask: Any, value: Any, lane_mask: Any, width: Any) -> Any:
+    """The value of an item whose number differs by bits; its own if that is in a later segment."""
+    here = int64(get_sub_group().get_local_id())
+    other = here ^ int64(lane_mask)
+    is_seen = other >= 0 and other <= (here | last_of(width))
+    return get_sub_group().shuffle(value, there(other) if is_seen else here)
 
 
 def stored(array: Any, i: Any, value: Any) -> None:
@@ -180,6 +244,20 @@ def rounded(x: Any) -> Any:
     """The nearest whole number; of two the one farther from 0."""
     whole = trunc(x)
     return whole + math.copysign(1.0, x) if abs(x - whole) >= 0.5 else whole
+
+
+def ilogb(x: Any) -> Any:
+    """The exponent; the smallest int32 of 0 and NaN, the largest of infinities."""
+    if x == 0 or math.isnan(x):
+        return int32(-2147483648)
+    return int32(2147483647) if math.isinf(x) else int32(math.frexp(x)[1] - 1)
+
+
+def logb(x: Any) -> Any:
+    """The exponent as a float; minus infinity of 0."""
+    if x == 0:
+        return x.dtype(-math.inf)
+    return x.dtype(math.frexp(x)[1] - 1) if math.isfinite(x) else x * x
 
 
 def mul64hi(x: Any, y: Any) -> Any:

@@ -32,10 +32,19 @@ syncwarp: Form = Form(
 laneid: Form = Form(
     "jit.laneid", "Number of the thread in its warp.", "{item.get_sub_group}().get_local_id()", ""
 )
-shfl_sync: Form = cuda.shfl_sync
-shfl_up_sync: Form = cuda.shfl_up_sync
-shfl_down_sync: Form = cuda.shfl_down_sync
-shfl_xor_sync: Form = cuda.shfl_xor_sync
+
+
+def _shuffle(name: str) -> Form:
+    return Form(
+        f"jit.{name}", "The value of another thread of the warp, or of a segment of it.",
+        f"{{cuda.{name}}}(a, b, c, d)", "mask var val_id width?",
+    )  # fmt: skip
+
+
+shfl_sync: Form = _shuffle("shfl_sync")
+shfl_up_sync: Form = _shuffle("shfl_up_sync")
+shfl_down_sync: Form = _shuffle("shfl_down_sync")
+shfl_xor_sync: Form = _shuffle("shfl_xor_sync")
 #: As Python's; ``unroll=`` is for NVIDIA's compiler and changes nothing.
 range: Any = builtins.range
 shared_memory: Form = Form(

@@ -168,10 +168,11 @@ def function_of(given: Callable[..., Any] | str) -> Callable[..., Any]:
     """
     if not isinstance(given, str):
         return given
-    return _defined_in(given, sys._getframe(2).f_globals)
+    return defined_in(given, sys._getframe(2).f_globals)
 
 
-def _defined_in(text: str, names: dict[str, Any]) -> Callable[..., Any]:
+def defined_in(text: str, names: dict[str, Any]) -> Callable[..., Any]:
+    """The function that a text defines, with the globals `names`."""
     import ast
     import linecache
     import textwrap

@@ -129,6 +129,9 @@ class Configuration:
             )
         # A processor takes long rows faster than the small squares that suit a GPU.
         free = about.is_processor and self.shared == 0 and kernel.is_apart
+        if blocks.is_cut_at_rows(self.local) and kernel.asks_warps:
+            made = kernel.made(self.shared > 0, about.warp, records, self.local)
+            return made, blocks.flattened(self.range, self.local)
         made = kernel.made(self.shared > 0, about.warp, records)
         return made, (self.range, None if free else self.local)
 
@@ -269,8 +272,9 @@ class CUDADispatcher(DeviceFunction):
         self.debug = debug
         self.types = types
         self.fastmath = fastmath
-        self._made: dict[tuple[bool, int, tuple[int, ...]], Kernel] = {}
+        self._made: dict[tuple[bool, int, tuple[int, ...], tuple[int, ...]], Kernel] = {}
         self._meets_grid: bool | None = None
+        self._asks_warps: bool | None = None
         self._is_apart: bool | None = None
         self._configurations: dict[Any, Configuration] = {}
         #: Objects whose `prepare_args` sees each argument before a launch, as Numba's.
@@ -447,7 +451,9 @@ class CUDADispatcher(DeviceFunction):
             made.append(a)
         return tuple(made)
 
-    def made(self, with_shared: bool, warp: int, records: tuple[int, ...]) -> Kernel:
+    def made(
+        self, with_shared: bool, warp: int, records: tuple[int, ...], flat: tuple[int, ...] = ()
+    ) -> Kernel:
         """The kernel of usmx, for warps of a device and the numbers of arguments that are records.
 
         Parameters
@@ -458,8 +464,10 @@ class CUDADispatcher(DeviceFunction):
             Threads of a warp, 0 for what the device chooses.
         records : tuple of int
             Numbers of the arguments.
+        flat : tuple of int
+            The local range of a launch whose blocks have all of their threads along x.
         """
-        key = with_shared, warp, records
+        key = with_shared, warp, records, flat
         found = self._made.get(key)
         if found is None:
             found = self._made[key] = Kernel(
@@ -468,6 +476,7 @@ class CUDADispatcher(DeviceFunction):
                 numba=True,
                 of_launch=with_shared,
                 sub_group=warp,
+                flat=flat,
                 simulate=True if self.debug else None,
                 races=not self.debug,
                 contract=self.fastmath,
@@ -482,6 +491,13 @@ class CUDADispatcher(DeviceFunction):
         if self._meets_grid is None:
             self._meets_grid = "this_grid" in blocks.names_of(self.python)
         return self._meets_grid
+
+    @property
+    def asks_warps(self) -> bool:
+        """Whether it asks about the warps of its block."""
+        if self._asks_warps is None:
+            self._asks_warps = blocks.asks_warps(self.python)
+        return self._asks_warps
 
     @property
     def is_apart(self) -> bool:

@@ -1,8 +1,7 @@
 """Kernels from text: CuPy's classes with the texts that programs pass to them.
 
 Expressions are compiled as they are, see `usmx.ElementwiseKernel`. Texts of CUDA C++ are
-translated: what marks kernels and shared memory, indices of threads, barriers and shuffles have
-counterparts in the prelude; what has none is refused by its name and line.
+translated, see `translation`.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -17,128 +16,15 @@ import numpy as np
 
 import usmx as _usmx
 
+from ..cuda.blocks import flattened, is_cut_at_rows
 from ..cuda.dispatcher import about
 from ..cuda.streams import queue_of
-from . import variables
+from . import intrinsics, variables
 from .arrays import MemoryPointer
-
-#: What texts of CUDA have that no device but NVIDIA's has, and why.
-REFUSED = {
-    "texture": "textures exist on NVIDIA's devices only",
-    "cudaTextureObject_t": "textures exist on NVIDIA's devices only",
-    "tex1D": "textures exist on NVIDIA's devices only",
-    "tex2D": "textures exist on NVIDIA's devices only",
-    "tex3D": "textures exist on NVIDIA's devices only",
-    "cooperative_groups": "groups are __syncthreads(), shuffles and atomic operations",
-    "wmma": "matrix instructions of NVIDIA's devices; see usmx.matmul",
-    "asm": "assembler of NVIDIA's devices",
-    "cub": "write the reduction with shared memory, or see usmx.ReductionKernel",
-    "thrust::device": "algorithms of thrust; see usmx's functions of arrays",
-}
-_INCLUDES = ("cupy/", "cuda/std/", "usmx/")
-_OPTIONAL = re.compile(
-    r"<(cuda_runtime\.h|cuda_fp16\.h|math\.h|cmath|stdint\.h|cstdint|math_constants\.h|"
-    r"cuComplex\.h|float\.h|cfloat|climits|limits\.h|stdio\.h|cstdio)>"
-)
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
-_INDEX = re.compile(r"\b(threadIdx|blockIdx|blockDim|gridDim)\s*\.\s*([xyz])\b")
-_METHODS = {
-    "threadIdx": "get_local_id", "blockIdx": "get_group", "blockDim": "get_local_range",
-    "gridDim": "get_group_range",
-}  # fmt: skip
-_GLOBAL = re.compile(
-    r"__global__\s+(?:void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?"
-    r"|__launch_bounds__\s*\([^)]*\)\s*void\s+)(\w+)"
-)
-_SHARED = re.compile(
-    r"(?<!extern )\b__shared__\s+((?:unsigned\s+|signed\s+|long\s+|const\s+)*[\w:<>, ]*?[\w>])\s+"
-    r"([^;{}()]+);"
-)
-_DYNAMIC = re.compile(
-    r"extern\s+__shared__\s+(?:__align__\s*\(\d+\)\s*)?"
-    r"((?:unsigned\s+|long\s+)*[\w:<>]+)\s+(\w+)\s*\[\s*\]\s*;"
-)
-#: What programs define that is there already, perhaps as another type of the same size.
-_TYPEDEF = re.compile(r"\btypedef\s+[\w ]*\bu?int(?:8|16|32|64)_t\s*;")
-_EXTERN_C = re.compile(r'extern\s*"C"\s*(\{)?')
-#: What depends on how many threads a warp has.
-_OF_WARPS = re.compile(r"\b(?:__shfl_\w+|__(?:all|any|ballot)_sync|__syncwarp|warpSize)\b")
-_NAMES = """
-#define __syncthreads() usmx::group_barrier()
-#define __syncwarp(...) usmx::sub_group_barrier()
-#define __threadfence() usmx::fence()
-#define __threadfence_block() usmx::fence()
-#define __threadfence_system() usmx::fence()
-#define __shfl_sync(mask, x, lane, ...) usmx::shuffle(x, uint32_t(lane))
-#define __shfl_up_sync(mask, x, delta, ...) usmx::shuffle_up(x, uint32_t(delta))
-#define __shfl_down_sync(mask, x, delta, ...) usmx::shuffle_down(x, uint32_t(delta))
-#define __shfl_xor_sync(mask, x, lane, ...) usmx::shuffle_xor(x, uint32_t(lane))
-#define __all_sync(mask, p) usmx::all_of<3>(p)
-#define __any_sync(mask, p) usmx::any_of<3>(p)
-#define __ballot_sync(mask, p) \\
-  usmx::reduce_sum<3, uint32_t>((p) ? uint32_t(1) << usmx::sub_group_local_id() : uint32_t(0))
-#define warpSize int(usmx::sub_group_max_size())
-"""
-
-
-class UntranslatableError(NotImplementedError):
-    """A text of CUDA has something that devices of usmx do not."""
-
-
-def _blanked(text: str) -> str:
-    """The text without what stands in comments and quotes; lines and columns stay."""
-    return _COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
-
-
-def check(text: str) -> None:
-    """Refuse what cannot be translated.
-
-    Raises
-    ------
-    UntranslatableError
-        Its name, its line, and what to write instead.
-    """
-    plain = _blanked(text)
-    for found in re.finditer(r"^\s*#\s*include\s*[<\"]([^>\"]+)", text, re.MULTILINE):
-        header = found[1]
-        if not header.startswith(_INCLUDES) and not _OPTIONAL.match(f"<{header}>"):
-            line = text.count("\n", 0, found.start(1)) + 1
-            raise UntranslatableError(
-                f"line {line}: the header <{header}> is not here; kernels of usmx see CUDA's "
-                "functions of numbers, atomics and CuPy's headers"
-            )
-    for name, instead in REFUSED.items():
-        used = re.search(rf"(?<![\w:]){re.escape(name)}(?!\w)", plain)
-        if used:
-            line = plain.count("\n", 0, used.start()) + 1
-            raise UntranslatableError(f"line {line}: '{name}' has no counterpart here: {instead}")
-
-
-def is_cuda(text: str) -> bool:
-    """Whether it is a text of CUDA and not one of usmx."""
-    return "__global__" in _blanked(text)
-
-
-def _variables(text: str) -> variables.Variables | None:
-    """The variables of a text of CUDA, if it has any.
-
-    Raises
-    ------
-    UntranslatableError
-        One stands in a namespace or in a function.
-    """
-    plain = _blanked(text)
-    found = variables.found_in(text, plain, set(_GLOBAL.findall(plain)))
-    rest = plain if found is None else _blanked(found.text)
-    left = re.search(r"__(?:constant|managed)__", rest)
-    if left:
-        line = rest.count("\n", 0, left.start()) + 1
-        raise UntranslatableError(
-            f"line {line}: '{left[0]}' is understood for variables outside of functions and "
-            "namespaces only"
-        )
-    return found
-
+from .translation import (
+    TYPEDEF, UntranslatableError, asks_warps, blanked, check, is_cuda, parts, translated,
+    variables_of,
+)  # fmt: skip
 
 class Memory:
     """The variables of a text, on the device: made at the first launch, or when asked for.
@@ -152,7 +38,7 @@ class Memory:
     """
 
     def __init__(self, text: str, options: Sequence[str]) -> None:
-        found = _variables(text) if is_cuda(text) else None
+        found = variables_of(text) if is_cuda(text) else None
         self.readers: set[str] = set() if found is None else found.readers
         self.names: list[str] = [] if found is None else found.names
         self._text = text
@@ -195,70 +81,6 @@ class Memory:
         return MemoryPointer(self.array[begin : begin + size])
 
 
-def translated(text: str, shared: int = 0, warp: int = 0) -> str:
-    """A text of CUDA C++ for usmx; lines stay where they are.
-
-    Parameters
-    ----------
-    text : str
-        With kernels that are marked by ``__global__``.
-    shared : int
-        Bytes of shared memory that the launch gives.
-    warp : int
-        Threads of a warp that kernels are compiled for, if the text asks about warps; 0 for what
-        the device chooses.
-    """
-    check(text)
-    found = _variables(text)
-    if found is not None:
-        text = found.text
-    text = re.sub(r"^(\s*#\s*include\s*" + _OPTIONAL.pattern + r")", "", text, flags=re.MULTILINE)
-    braces = [m for m in _EXTERN_C.finditer(text) if m[1]]
-    text = _EXTERN_C.sub(lambda m: "namespace usmx_text {" if m[1] else "", text)
-    if braces:
-        # Without the namespace, so that the kernel keeps its name.
-        text = text.replace("namespace usmx_text {", "")
-        cut = text.rstrip().rfind("}")
-        text = text[:cut] + " " + text[cut + 1 :]
-
-    def dynamic(m: re.Match[str]) -> str:
-        words = max(1, -(-shared // 8))
-        return (
-            f"usmx::local<int64_t[{words}]> {m[2]}_of_launch; "
-            f"{m[1]}* {m[2]} = ({m[1]}*)&{m[2]}_of_launch[0];"
-        )
-
-    def static(m: re.Match[str]) -> str:
-        made = []
-        for one in _parts(m[2]):
-            found = re.match(r"\s*(\w+)\s*((?:\[[^\]]*\]\s*)*)$", one)
-            if found is None:
-                raise UntranslatableError(f"'__shared__ {m[1]} {one}' is not understood")
-            local = f"usmx::local<{m[1]}{found[2].strip()}>"
-            made.append(f"{local} {found[1]}_; auto& {found[1]} = {found[1]}_.get();")
-        return " ".join(made)
-
-    text = _DYNAMIC.sub(dynamic, text)
-    text = _SHARED.sub(static, text)
-    asks = warp > 0 and _OF_WARPS.search(_blanked(text)) is not None
-    text = _GLOBAL.sub(
-        rf"USMX_KERNEL(3) \1 [[sycl::reqd_sub_group_size({warp})]] " if asks
-        else r"USMX_KERNEL(3) \1",
-        text,
-    )  # fmt: skip
-    text = _INDEX.sub(
-        lambda m: f"((unsigned int)usmx::nd_item<3>::{_METHODS[m[1]]}({2 - 'xyz'.index(m[2])}))",
-        text,
-    )
-    text = _TYPEDEF.sub("", text)
-    text = re.sub(r"\bsize_t\b", "uint64_t", text)
-    text = re.sub(r"\bunsigned\s+long\s+long\b(\s+int\b)?", "uint64_t", text)
-    text = re.sub(r"\blong\s+long\b(\s+int\b)?", "int64_t", text)
-    if found is not None:
-        text += variables.places(found.names)
-    return '#include "usmx/cuda.hpp"\n' + _NAMES + "#line 1\n" + text
-
-
 def _pointed(a: Any) -> Any:
     """An argument, for whose text an array is a pointer: in Fortran order its elements are those
     of the transposed array."""
@@ -274,10 +96,6 @@ _NUMBERS = frozenset({int, float, bool, np.int32, np.int64, np.uint32, np.float3
 def _is_struct(a: Any) -> bool:
     """Whether it is one record of NumPy, which the text takes by value."""
     return isinstance(a, np.void | np.ndarray) and a.size == 1 and a.dtype.kind == "V"
-
-
-def _parts(text: str) -> list[str]:
-    return [one for one in text.split(",") if one.strip()]
 
 
 @functools.lru_cache(maxsize=256)
@@ -363,29 +181,34 @@ class RawKernel:
         self.code = code
         self.name = name
         self.options: tuple[str, ...] = _options(options)
-        self._made: dict[tuple[int, tuple[int, ...], int], Any] = {}
+        self._made: dict[tuple[int, tuple[int, ...], int, tuple[int, ...]], Any] = {}
         self._is_cuda: bool = is_cuda(code)
+        self._asks_warps: bool = self._is_cuda and asks_warps(code)
         if self._is_cuda:
             check(code)
         self._memory = Memory(code, options) if memory is None else memory
         self._reads: bool = name.partition("<")[0].strip() in self._memory.readers
 
     def _kernel(
-        self, shared: int, structs: tuple[int, ...] = (), queue: _usmx.Queue | None = None
+        self,
+        shared: int,
+        structs: tuple[int, ...] = (),
+        queue: _usmx.Queue | None = None,
+        flat: tuple[int, ...] = (),
     ) -> Any:
         if not self._is_cuda:
             shared = 0
         warp = about(_usmx.Device() if queue is None else queue.device).warp
-        found = self._made.get((shared, structs, warp))
+        found = self._made.get((shared, structs, warp, flat))
         if found is None:
             text = self.code
             if self._is_cuda:
                 if structs:
                     name = self.name.partition("<")[0].strip()
-                    text = variables.by_pointer(text, _blanked(text), name, structs)
-                text = translated(text, shared, warp)
+                    text = variables.by_pointer(text, blanked(text), name, structs)
+                text = translated(text, shared, warp, flat)
             found = _usmx.RawKernel(text, self.name, self.options)
-            self._made[shared, structs, warp] = found
+            self._made[shared, structs, warp, flat] = found
         return found
 
     def compile(self, log_stream: Any = None) -> None:
@@ -444,6 +267,10 @@ class RawKernel:
             ranges = _ranges(grid, block)
         except TypeError:  # lists have no hash
             ranges = _ranges.__wrapped__(grid, block)
+        flat: tuple[int, ...] = ()
+        if self._asks_warps and is_cut_at_rows(ranges[1]):
+            flat = ranges[1]
+            ranges = flattened(*ranges)
         queue = queue_of(stream)
         given: list[Any] = []
         structs: tuple[int, ...] = ()
@@ -454,7 +281,7 @@ class RawKernel:
                 if _is_struct(a):
                     structs += (k,)
                 given.append(_pointed(a))
-        launch: Any = self._kernel(int(shared_mem), structs, queue)[ranges]
+        launch: Any = self._kernel(int(shared_mem), structs, queue, flat)[ranges]
         if self._reads:
             given.insert(0, self._memory.array)
         launch(*given, queue=queue) if queue is not None else launch(*given)
@@ -546,6 +373,12 @@ class RawModule:
         del log_stream
 
 
+def _preamble(given: str, *expressions: str) -> str:
+    """A preamble, with the functions of libdevice that it and the expressions call."""
+    whole = blanked("\n".join([given, *expressions]))
+    return intrinsics.needed(whole) + TYPEDEF.sub("", given)
+
+
 class ElementwiseKernel(_usmx.ElementwiseKernel):
     """As `usmx.ElementwiseKernel`, with CuPy's parameters.
 
@@ -583,12 +416,13 @@ class ElementwiseKernel(_usmx.ElementwiseKernel):
     ) -> None:
         del reduce_dims, no_return, return_tuple
         super().__init__(
-            in_params, out_params, operation, name, preamble=_TYPEDEF.sub("", preamble),
+            in_params, out_params, operation, name,
+            preamble=_preamble(preamble, operation, *map(str, others.values())),
             options=_options(options), **others,
         )  # fmt: skip
         #: How many inputs and outputs it has, and all.
-        self.nin: int = len(_parts(in_params))
-        self.nout: int = len(_parts(out_params))
+        self.nin: int = len(parts(in_params))
+        self.nout: int = len(parts(out_params))
         self.nargs: int = self.nin + self.nout
 
     def __call__(self, *args: Any, stream: Any = None, block_size: int = -1, **others: Any) -> Any:
@@ -650,7 +484,8 @@ class ReductionKernel(_usmx.ReductionKernel):
         del reduce_dims
         super().__init__(
             in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name,
-            reduce_type=reduce_type, preamble=_TYPEDEF.sub("", preamble), options=_options(options),
+            reduce_type=reduce_type, options=_options(options),
+            preamble=_preamble(preamble, map_expr, reduce_expr, post_map_expr),
         )  # fmt: skip
 
     def __call__(self, *args: Any, stream: Any = None, **others: Any) -> Any:
