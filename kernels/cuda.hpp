@@ -236,7 +236,7 @@ inline auto _floor_divide(A a, B b) {
   return floor_divide(T(a), T(b));
 }
 constexpr long labs(long a) { return abs(a); }
-constexpr long long llabs(long long a) { return abs(a); }
+constexpr int64_t llabs(int64_t a) { return abs(a); }
 
 /// NaN; which one, the text says in vain.
 constexpr double nan(const char*) { return __builtin_nan(""); }
@@ -351,8 +351,8 @@ inline int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 inline unsigned int __float_as_uint(float x) { return __builtin_bit_cast(unsigned int, x); }
 inline float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
 inline float __uint_as_float(unsigned int x) { return __builtin_bit_cast(float, x); }
-inline long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
-inline double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
+inline int64_t __double_as_longlong(double x) { return __builtin_bit_cast(int64_t, x); }
+inline double __longlong_as_double(int64_t x) { return __builtin_bit_cast(double, x); }
 template <class T>
 inline T __ldg(const T* p) {
   return *p;
@@ -382,10 +382,10 @@ inline T atomicCAS(T* p, E expected, D desired) {
 inline unsigned int atomicInc(unsigned int* p, unsigned int limit) { return atomic_inc(p, limit); }
 inline unsigned int atomicDec(unsigned int* p, unsigned int limit) { return atomic_dec(p, limit); }
 // Those of a block alone are of the whole device, which is more than they ask for.
-#define USMX_ATOMIC_OF(name)                                                       \
-  template <class T, class... V>                                                   \
-  inline T name##_block(T* p, V... v) {                                            \
-    return name(p, v...);                                                          \
+#define USMX_ATOMIC_OF(name)            \
+  template <class T, class... V>        \
+  inline T name##_block(T* p, V... v) { \
+    return name(p, v...);               \
   }
 USMX_ATOMIC_OF(atomicAdd)
 USMX_ATOMIC_OF(atomicSub)

@@ -260,19 +260,21 @@ inline uint32_t sum_of_products(uint32_t a, uint32_t b, uint32_t c, int parts, i
     c += uint32_t(int32_t(Part(a >> (k * bits)))) * uint32_t(int32_t(Byte(b >> ((first + k) * 8))));
   return c;
 }
-#define USMX_PRODUCTS(name, parts, first, Signed, Unsigned)                                   \
-  inline int name(int a, int b, int c) {                                                      \
-    return int(sum_of_products<Signed, int8_t>(uint32_t(a), uint32_t(b), uint32_t(c), parts, first)); \
-  }                                                                                           \
-  inline unsigned int name(unsigned int a, unsigned int b, unsigned int c) {                  \
-    return sum_of_products<Unsigned, uint8_t>(a, b, c, parts, first);                         \
+#define USMX_PRODUCTS(name, parts, first, Signed, Unsigned)                                    \
+  inline int name(int a, int b, int c) {                                                       \
+    return int(                                                                                \
+        sum_of_products<Signed, int8_t>(uint32_t(a), uint32_t(b), uint32_t(c), parts, first)); \
+  }                                                                                            \
+  inline unsigned int name(unsigned int a, unsigned int b, unsigned int c) {                   \
+    return sum_of_products<Unsigned, uint8_t>(a, b, c, parts, first);                          \
   }
 USMX_PRODUCTS(__dp4a, 4, 0, int8_t, uint8_t)
 USMX_PRODUCTS(__dp2a_lo, 2, 0, int16_t, uint16_t)
 USMX_PRODUCTS(__dp2a_hi, 2, 2, int16_t, uint16_t)
 #undef USMX_PRODUCTS
 
-// --- parts of words, which CUDA calls SIMD ---------------------------------------------------------
+// --- parts of words, which CUDA calls SIMD
+// ---------------------------------------------------------
 
 /// Each part of words by itself. A function gets and gives numbers of 32 bits, which are cut.
 template <class Part, class Function>
@@ -292,52 +294,52 @@ inline int32_t within(int32_t x) {
   constexpr int32_t high = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
   return clamp(x, low, high);
 }
-#define USMX_PARTS(name, count, Part, expression)                              \
-  inline unsigned int name##count(unsigned int x, unsigned int y) {            \
+#define USMX_PARTS(name, count, Part, expression)                                             \
+  inline unsigned int name##count(unsigned int x, unsigned int y) {                           \
     return each_part<Part>(x, y, [](int32_t a, int32_t b) -> int32_t { return expression; }); \
   }
-#define USMX_PARTS_OF_ONE(name, count, Part, expression)                       \
-  inline unsigned int name##count(unsigned int x) {                            \
+#define USMX_PARTS_OF_ONE(name, count, Part, expression)                                    \
+  inline unsigned int name##count(unsigned int x) {                                         \
     return each_part<Part>(x, 0, [](int32_t a, int32_t) -> int32_t { return expression; }); \
   }
-#define USMX_COMPARED(name, count, Part, relation)        \
+#define USMX_COMPARED(name, count, Part, relation)          \
   USMX_PARTS(__vcmp##name, count, Part, -int32_t(relation)) \
   USMX_PARTS(__vset##name, count, Part, int32_t(relation))
-#define USMX_WORDS(count, Signed, Unsigned)                                    \
-  USMX_PARTS(__vadd, count, Unsigned, a + b)                                   \
-  USMX_PARTS(__vsub, count, Unsigned, a - b)                                   \
-  USMX_PARTS(__vaddss, count, Signed, within<Signed>(a + b))                   \
-  USMX_PARTS(__vaddus, count, Unsigned, within<Unsigned>(a + b))               \
-  USMX_PARTS(__vsubss, count, Signed, within<Signed>(a - b))                   \
-  USMX_PARTS(__vsubus, count, Unsigned, within<Unsigned>(a - b))               \
-  USMX_PARTS(__vavgs, count, Signed, (a + b + int32_t(a + b >= 0)) >> 1)       \
-  USMX_PARTS(__vavgu, count, Unsigned, (a + b + 1) >> 1)                       \
-  USMX_PARTS(__vhaddu, count, Unsigned, (a + b) >> 1)                          \
-  USMX_PARTS(__vmaxs, count, Signed, a < b ? b : a)                            \
-  USMX_PARTS(__vmaxu, count, Unsigned, a < b ? b : a)                          \
-  USMX_PARTS(__vmins, count, Signed, b < a ? b : a)                            \
-  USMX_PARTS(__vminu, count, Unsigned, b < a ? b : a)                          \
-  USMX_PARTS(__vabsdiffs, count, Signed, a < b ? b - a : a - b)                \
-  USMX_PARTS(__vabsdiffu, count, Unsigned, a < b ? b - a : a - b)              \
-  USMX_PARTS_OF_ONE(__vabs, count, Signed, a < 0 ? -a : a)                     \
-  USMX_PARTS_OF_ONE(__vabsss, count, Signed, within<Signed>(a < 0 ? -a : a))   \
-  USMX_PARTS_OF_ONE(__vneg, count, Signed, -a)                                 \
-  USMX_PARTS_OF_ONE(__vnegss, count, Signed, within<Signed>(-a))               \
-  USMX_COMPARED(eq, count, Unsigned, a == b)                                   \
-  USMX_COMPARED(ne, count, Unsigned, a != b)                                   \
-  USMX_COMPARED(ges, count, Signed, a >= b)                                    \
-  USMX_COMPARED(geu, count, Unsigned, a >= b)                                  \
-  USMX_COMPARED(gts, count, Signed, a > b)                                     \
-  USMX_COMPARED(gtu, count, Unsigned, a > b)                                   \
-  USMX_COMPARED(les, count, Signed, a <= b)                                    \
-  USMX_COMPARED(leu, count, Unsigned, a <= b)                                  \
-  USMX_COMPARED(lts, count, Signed, a < b)                                     \
-  USMX_COMPARED(ltu, count, Unsigned, a < b)                                   \
-  inline unsigned int __vsads##count(unsigned int x, unsigned int y) {         \
-    return sum_of_parts<Unsigned>(__vabsdiffs##count(x, y));                   \
-  }                                                                            \
-  inline unsigned int __vsadu##count(unsigned int x, unsigned int y) {         \
-    return sum_of_parts<Unsigned>(__vabsdiffu##count(x, y));                   \
+#define USMX_WORDS(count, Signed, Unsigned)                                  \
+  USMX_PARTS(__vadd, count, Unsigned, a + b)                                 \
+  USMX_PARTS(__vsub, count, Unsigned, a - b)                                 \
+  USMX_PARTS(__vaddss, count, Signed, within<Signed>(a + b))                 \
+  USMX_PARTS(__vaddus, count, Unsigned, within<Unsigned>(a + b))             \
+  USMX_PARTS(__vsubss, count, Signed, within<Signed>(a - b))                 \
+  USMX_PARTS(__vsubus, count, Unsigned, within<Unsigned>(a - b))             \
+  USMX_PARTS(__vavgs, count, Signed, (a + b + int32_t(a + b >= 0)) >> 1)     \
+  USMX_PARTS(__vavgu, count, Unsigned, (a + b + 1) >> 1)                     \
+  USMX_PARTS(__vhaddu, count, Unsigned, (a + b) >> 1)                        \
+  USMX_PARTS(__vmaxs, count, Signed, a < b ? b : a)                          \
+  USMX_PARTS(__vmaxu, count, Unsigned, a < b ? b : a)                        \
+  USMX_PARTS(__vmins, count, Signed, b < a ? b : a)                          \
+  USMX_PARTS(__vminu, count, Unsigned, b < a ? b : a)                        \
+  USMX_PARTS(__vabsdiffs, count, Signed, a < b ? b - a : a - b)              \
+  USMX_PARTS(__vabsdiffu, count, Unsigned, a < b ? b - a : a - b)            \
+  USMX_PARTS_OF_ONE(__vabs, count, Signed, a < 0 ? -a : a)                   \
+  USMX_PARTS_OF_ONE(__vabsss, count, Signed, within<Signed>(a < 0 ? -a : a)) \
+  USMX_PARTS_OF_ONE(__vneg, count, Signed, -a)                               \
+  USMX_PARTS_OF_ONE(__vnegss, count, Signed, within<Signed>(-a))             \
+  USMX_COMPARED(eq, count, Unsigned, a == b)                                 \
+  USMX_COMPARED(ne, count, Unsigned, a != b)                                 \
+  USMX_COMPARED(ges, count, Signed, a >= b)                                  \
+  USMX_COMPARED(geu, count, Unsigned, a >= b)                                \
+  USMX_COMPARED(gts, count, Signed, a > b)                                   \
+  USMX_COMPARED(gtu, count, Unsigned, a > b)                                 \
+  USMX_COMPARED(les, count, Signed, a <= b)                                  \
+  USMX_COMPARED(leu, count, Unsigned, a <= b)                                \
+  USMX_COMPARED(lts, count, Signed, a < b)                                   \
+  USMX_COMPARED(ltu, count, Unsigned, a < b)                                 \
+  inline unsigned int __vsads##count(unsigned int x, unsigned int y) {       \
+    return sum_of_parts<Unsigned>(__vabsdiffs##count(x, y));                 \
+  }                                                                          \
+  inline unsigned int __vsadu##count(unsigned int x, unsigned int y) {       \
+    return sum_of_parts<Unsigned>(__vabsdiffu##count(x, y));                 \
   }
 template <class Part>
 inline unsigned int sum_of_parts(unsigned int x) {
@@ -409,10 +411,10 @@ inline half hrcp(half x) { return half(1.0f / float(x)); }
   inline T name(const T* p) { \
     return *p;                \
   }
-#define USMX_STORED(name)            \
-  template <class T, class V>        \
-  inline void name(T* p, V value) {  \
-    *p = T(value);                   \
+#define USMX_STORED(name)           \
+  template <class T, class V>       \
+  inline void name(T* p, V value) { \
+    *p = T(value);                  \
   }
 USMX_LOADED(__ldca)
 USMX_LOADED(__ldcg)

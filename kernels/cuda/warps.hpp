@@ -31,8 +31,8 @@ USMX_TOGETHER inline T value_of(uint32_t, T x, uint32_t lane) {
   else if constexpr (sizeof(T) == 4)
     return __builtin_bit_cast(T, shuffle(__builtin_bit_cast(uint32_t, x), from));
   else if constexpr (sizeof(T) == 2)
-    return __builtin_bit_cast(
-        T, uint16_t(shuffle(uint32_t(__builtin_bit_cast(uint16_t, x)), from)));
+    return __builtin_bit_cast(T,
+                              uint16_t(shuffle(uint32_t(__builtin_bit_cast(uint16_t, x)), from)));
   else
     return __builtin_bit_cast(T, uint8_t(shuffle(uint32_t(__builtin_bit_cast(uint8_t, x)), from)));
 }
@@ -120,15 +120,15 @@ USMX_TOGETHER inline unsigned int __match_all_sync(unsigned int mask, T x, int* 
   return *same != 0 ? there : 0;
 }
 
-#define USMX_JOINED(name, expression)                                \
-  template <class T>                                                 \
-  USMX_TOGETHER inline T name(unsigned int mask, T x) {              \
+#define USMX_JOINED(name, expression)                                   \
+  template <class T>                                                    \
+  USMX_TOGETHER inline T name(unsigned int mask, T x) {                 \
     return warps::joined(mask, x, [](T a, T b) { return expression; }); \
   }
 USMX_JOINED(__reduce_add_sync, T(uint32_t(a) + uint32_t(b)))
 USMX_JOINED(__reduce_min_sync, b < a ? b : a)
 USMX_JOINED(__reduce_max_sync, a < b ? b : a)
-USMX_JOINED(__reduce_and_sync, a & b)
+USMX_JOINED(__reduce_and_sync, a& b)
 USMX_JOINED(__reduce_or_sync, a | b)
 USMX_JOINED(__reduce_xor_sync, a ^ b)
 #undef USMX_JOINED

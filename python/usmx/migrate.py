@@ -302,7 +302,7 @@ class _Reader(ast.NodeVisitor):
 
     def text(self, node: ast.Call) -> None:
         """A text of CUDA C++."""
-        from .compat.cupy.kernels import UntranslatableError, check
+        from .compat.cupy.translation import UntranslatableError, check
 
         given = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "code")]
         for one in given:

@@ -172,8 +172,8 @@ inline T atomic_compare_exchange(T* p, T expected, T desired) {
 }
 #undef USMX_ATOMIC_SCOPE
 
-/// The value that an item of the sub-group has: the device library has no function for it. The items
-/// that a mask names make the call.
+/// The value that an item of the sub-group has: the device library has no function for it. The
+/// items that a mask names make the call.
 template <class T>
 inline T shuffle_among(uint32_t mask, T x, uint32_t id) {
   const auto get = [mask, id](uint32_t bits) {

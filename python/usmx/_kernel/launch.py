@@ -97,7 +97,7 @@ class Kernel(_usmx._KernelDispatcher):
         from .simulator.simulation import Simulation
 
         if self._block:
-            # Items of a simulated group are next to each other, whatever its dimensions are.
+            # Simulated sub-groups take items that are next to each other, in any dimensions.
             whole, local = key
             groups = [g // n for g, n in zip(whole, local, strict=True)]
             key = tuple(g * n for g, n in zip(groups, self._block, strict=True)), self._block
@@ -330,10 +330,10 @@ class Kernel(_usmx._KernelDispatcher):
                     rank=rank,
                     known=known,
                     has_item=self._has_item,
-                    partial=partial,
+                    partial=partial and not self._block,
                     apart=apart,
                     wide=wide,
-                    tall=tall,
+                    tall=tall and not self._block,
                     reads=reads,
                     numba=self._numba,
                     of_launch=self._of_launch,

@@ -11,7 +11,10 @@ from importlib import metadata
 
 import lab
 import pytest
+from cuda_functions import EXACT, NEAR, SHUFFLES, VOTES, text_of
 from depths import of_depth
+
+from usmx.compat.cupy.translation import translated
 
 KERNELS = lab.ROOT / "kernels"
 
@@ -262,6 +265,21 @@ def texts_for_cuda(program):
         [sys.executable, "-c", text], capture_output=True, text=True, timeout=120, check=True
     )
     return json.loads(made.stdout)
+
+
+@pytest.mark.parametrize("block", [(), (2, 3, 5)])
+def test_texts_of_cuda_compile_for_cuda(tmp_path, block):
+    """Their functions, and warps whose masks go to the instructions as they are."""
+    text = text_of([*EXACT, *NEAR]) + SHUFFLES.replace("TYPE", "double") + VOTES
+    ptx = ptx_of(tmp_path, "texts", translated(text, 0, 32, block))
+    assert ".target sm_" in ptx, ptx[-3000:]
+    assert not undefined(ptx)
+    assert ptx.count(".entry") == 3
+    votes = re.search(r"\.entry \S*votes.*?^\}", ptx, re.MULTILINE | re.DOTALL)[0]
+    assert "activemask.b32" in votes
+    assert "vote.sync.ballot" in votes
+    assert not re.findall(r"\.sync\.(?:ballot|idx)[^;]*, -1;", votes)
+    assert re.search(r"bar\.warp\.sync\s+%r\d+", votes)
 
 
 def text_for_cuda(program):

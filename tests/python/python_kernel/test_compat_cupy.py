@@ -8,7 +8,7 @@ import pytest
 import usmx
 import usmx.compat.cupy as cp
 from usmx.compat import cupyx
-from usmx.compat.cupy.kernels import UntranslatableError
+from usmx.compat.cupy.translation import UntranslatableError
 
 TEXT = r"""
 #include <cuda_runtime.h>

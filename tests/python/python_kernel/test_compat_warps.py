@@ -1,11 +1,12 @@
-# Warps as CUDA has them, in texts of CUDA and in kernels of Python: 32 threads in the order of their
-# numbers in the block, whatever its dimensions are; segments of them, and masks that differ.
+# Warps as CUDA has them, in texts of CUDA and in kernels of Python: 32 threads in the order of
+# their numbers in a block of any dimensions; segments of them, and masks that differ.
 # SPDX-License-Identifier: Apache-2.0
 import sys
 import types
 
 import numpy as np
 import pytest
+from cuda_functions import SHUFFLES, VOTES
 
 import usmx
 import usmx.compat.cupy as cp
@@ -45,19 +46,6 @@ def xyz(block):
     return tuple(n for n in (*block, 1, 1)[:3])
 
 
-SHUFFLES = r"""
-extern "C" __global__ void shuffles(const TYPE* x, TYPE* out, int by, int width) {
-  const int n = blockDim.x * blockDim.y * blockDim.z;
-  const int t = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-  out[t] = __shfl_sync(0xffffffff, x[t], by, width);
-  out[n + t] = __shfl_up_sync(0xffffffff, x[t], by, width);
-  out[2 * n + t] = __shfl_down_sync(0xffffffff, x[t], by, width);
-  out[3 * n + t] = __shfl_xor_sync(0xffffffff, x[t], by, width);
-  out[4 * n + t] = __shfl_down_sync(0xffffffff, x[t], by);
-}
-"""
-
-
 @pytest.mark.parametrize("dtype", ["i4", "f8", "f2", "u1"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_texts_shuffle_in_segments(width, dtype):
@@ -73,31 +61,6 @@ def test_texts_shuffle_in_segments(width, dtype):
             wanted = [shuffled(kind, values, by, width) for kind in ("shfl", "up", "down", "xor")]
             wanted.append(shuffled("down", values, by))
             np.testing.assert_array_equal(out.get(), wanted, f"{block} {by}")
-
-
-VOTES = r"""
-extern "C" __global__ void votes(const unsigned* masks, const int* x, unsigned* out) {
-  const int n = blockDim.x * blockDim.y * blockDim.z;
-  const int t = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-  const unsigned mask = masks[t];
-  out[t] = __ballot_sync(mask, x[t] & 1);
-  out[n + t] = __any_sync(mask, x[t] == 3);
-  out[2 * n + t] = __all_sync(mask, x[t] < 50);
-  out[3 * n + t] = __match_any_sync(mask, x[t] % 3);
-  int same = 7;
-  out[4 * n + t] = __match_all_sync(mask, x[t] / 64, &same);
-  out[5 * n + t] = same;
-  out[6 * n + t] = __reduce_add_sync(mask, x[t]);
-  out[7 * n + t] = __reduce_min_sync(mask, x[t]) + 1000 * __reduce_max_sync(mask, x[t]);
-  out[8 * n + t] = __reduce_and_sync(mask, (unsigned)x[t]);
-  out[9 * n + t] = __reduce_or_sync(mask, (unsigned)x[t]);
-  out[10 * n + t] = __reduce_xor_sync(mask, (unsigned)x[t]);
-  out[11 * n + t] = __activemask();
-  out[12 * n + t] = __syncthreads_count(x[t] & 1);
-  out[13 * n + t] = __syncthreads_and(x[t] >= 0) + 2 * __syncthreads_or(x[t] == 1);
-  __syncwarp(mask);
-}
-"""
 
 
 def bits(flags):
@@ -288,7 +251,6 @@ def test_a_kernel_about_warps_knows_its_block_and_its_grid(simulate):
 
 def helper(v):
     return cuda.shfl_sync(-1, v, 31)
-
 
 
 of_module = types.ModuleType("helpers_of_a_test")

@@ -107,7 +107,7 @@ def compile_kernel(
         Items in each sub-group, where the kernel asks about them; 0 for what the device chooses.
     flat : tuple of int
         The local range of a launch whose groups have all of their items along the last dimension;
-        empty for one as it is.
+        empty for one as it is. Not with ``partial`` or ``tall``.
     reads : Reads, optional
         Told what the function reads of globals, closure variables and attributes.
     arguments : list of Type
@@ -126,7 +126,6 @@ def compile_kernel(
     """
     item = function.parameters[0] if has_item else None
     names = (*function.parameters[1 if has_item else 0 :], *([OF_LAUNCH] if of_launch else []))
-    partial, tall = partial and not flat, tall and not flat
     module = Module(
         rank, known, grouped, partial or tall, wide, reads=reads or Reads(), numba=numba, flat=flat
     )

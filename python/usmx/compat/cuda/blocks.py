@@ -132,8 +132,8 @@ def asks_warps(python: Any) -> bool:
 
 
 def is_cut_at_rows(local: tuple[int, ...]) -> bool:
-    """Whether a block, whose last length is x, has rows that are no whole warps: CUDA goes on with
-    the next row, devices of usmx begin another sub-group."""
+    """Whether a block, whose last length is x, has rows that end inside of a warp: CUDA goes on
+    with the next row, devices of usmx begin another sub-group."""
     return math.prod(local[:-1]) > 1 and local[-1] % devices.WARP != 0
 
 

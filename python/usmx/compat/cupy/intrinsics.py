@@ -37,6 +37,11 @@ _OTHERS = {
     "umul64hi": "ull ull ull", "umulhi": "uint uint uint", "urhadd": "uint uint uint",
     "usad": "uint uint uint uint",
 }  # fmt: skip
+# What is made has no more brackets than it needs.
+_QUIET = (
+    """_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \\"-Wparentheses\\"")"""
+)
+_LOUD = '_Pragma("clang diagnostic pop")'
 
 
 def types_of(name: str) -> list[str]:
@@ -93,4 +98,4 @@ def _text_of(names: tuple[str, ...]) -> str:
     numbers = [np.dtype(kind).type(1) for kind, _ in _TYPES.values()]
     made = kernel.source(np.zeros(1), *numbers).partition("USMX_KERNEL(")[0]
     body = [line for line in made.split("\n") if not line.startswith(("#include", "//"))]
-    return " ".join(["namespace usmx_intrinsics {", *body, "}", *shown, ""])
+    return " ".join([_QUIET, "namespace usmx_intrinsics {", *body, "}", *shown, _LOUD, ""])

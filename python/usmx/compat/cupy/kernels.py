@@ -22,9 +22,17 @@ from ..cuda.streams import queue_of
 from . import intrinsics, variables
 from .arrays import MemoryPointer
 from .translation import (
-    TYPEDEF, UntranslatableError, asks_warps, blanked, check, is_cuda, parts, translated,
+    TYPEDEF,
+    UntranslatableError,
+    asks_warps,
+    blanked,
+    check,
+    is_cuda,
+    parts,
+    translated,
     variables_of,
 )  # fmt: skip
+
 
 class Memory:
     """The variables of a text, on the device: made at the first launch, or when asked for.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from . import intrinsics, variables
 
@@ -128,7 +127,7 @@ class UntranslatableError(NotImplementedError):
 def blanked(text: str) -> str:
     """The text without what stands in comments and quotes; lines and columns stay.
 
-    Whatever looks for something in a text looks here.
+    Each search for something in a text is one in this.
     """
     return _COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
 
@@ -182,7 +181,7 @@ def _is_own(name: str, plain: str) -> bool:
     """Whether the text defines a function, a variable or a macro of this name."""
     if "::" in name or name in ("asm", "texture"):
         return False
-    own = rf"(?:#[ \t]*define[ \t]+|\b(?!return\b|else\b|do\b|case\b)[A-Za-z_]\w*[ \t*&]+)"
+    own = r"(?:#[ \t]*define[ \t]+|\b(?!return\b|else\b|do\b|case\b)[A-Za-z_]\w*[ \t*&]+)"
     return re.search(rf"{own}{re.escape(name)}\b", plain) is not None
 
 
