@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 
-from . import _usmx
+from . import _pure, _usmx
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 
 #: Modules whose contents are taken as fixed.
 _FIXED = frozenset([*sys.stdlib_module_names, "numpy", "usmx"]) - {"__main__"}
-#: Modules that answer otherwise at each call: clocks, random numbers, the environment.
-_CHANGING = frozenset(
-    ["_contextvars", "_datetime", "_random", "_thread", "_threading_local", "contextvars",
-     "datetime", "numpy.random", "numpy.random._generator", "numpy.random.mtrand", "os", "posix",
-     "random", "secrets", "threading", "time", "uuid"]
-)  # fmt: skip
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 #: More places than this are not compared at each call.
 _MOST_ROWS = 2000
@@ -36,6 +30,18 @@ _MOST_ROWS = 2000
 _MOST_BYTES = 1 << 20
 #: Attributes of modules, whose contents are in their dictionaries.
 _MODULE = type(sys)
+#: What is described by its module and its name.
+_NAMED = frozenset(["_ArrayFunctionDispatcher", "function", "nb_func", "nb_method"])
+_BUILT_IN = (tuple, frozenset, list, set)
+#: Attributes that show what objects written in C hold.
+_PARTS_OF = {
+    "functools.partial": ("func", "args", "keywords"),
+    "functools._lru_cache_wrapper": ("__wrapped__",),
+}
+#: Memory of the host, whose elements are compared.
+_MEMORY = frozenset(["array.array", "builtins.bytearray", "builtins.memoryview"])
+#: In a set of names: each of them.
+_ANY = "*"
 
 
 def is_fixed(name: object) -> bool:
@@ -131,19 +137,9 @@ def _is_of_library(python: Any) -> bool:
     return is_fixed(home) and python.__globals__ is getattr(sys.modules.get(home), "__dict__", None)
 
 
-def _is_changing(obj: Any) -> bool:
-    """Whether it belongs to a module that answers otherwise at each call."""
-    if isinstance(obj, _MODULE):
-        return obj.__name__ in _CHANGING
-    if type(obj).__name__ in ("builtin_function_or_method", "method"):
-        return _is_changing(obj.__self__)
-    if isinstance(obj, type) or type(obj).__name__ == "function":
-        return obj.__module__ in _CHANGING
-    return any(base.__module__ in _CHANGING for base in type(obj).__mro__)
-
-
-def _has_attributes(obj: object) -> bool:
-    return isinstance(obj, type) or hasattr(obj, "__dict__")
+def _has_attributes(of: object) -> bool:
+    """Whether it may have attributes of its own; the class says so, not what it answers to."""
+    return issubclass(type(of), type) or type(of).__dictoffset__ != 0
 
 
 #: The operations that read a global, with the bits of their argument that are not the number of its
@@ -153,12 +149,24 @@ _READ = {
     (lambda: sys).__code__.co_code[2]: 1,  # LOAD_GLOBAL
     compile("sys", "", "eval").co_code[2]: 0,  # LOAD_NAME
 }
+#: The one that imports a module; its argument is the number of the name.
+_IMPORT = compile("import sys", "", "exec").co_code[6]
 #: Up to so many names no argument of these operations is longer than a byte.
 _MOST_SHORT = 128
 
 
 def globals_of(code: CodeType) -> set[str]:
     """The names of globals that a function reads, and the functions in it."""
+    return _names_of(code, _READ)
+
+
+def imports_of(code: CodeType) -> set[str]:
+    """The names of modules that a function imports, and the functions in it."""
+    return _names_of(code, {_IMPORT: 0})
+
+
+def _names_of(code: CodeType, operations: dict[int, int]) -> set[str]:
+    """The names that some operations have, with the bits that are not the number of the name."""
     extended = -1
     if len(code.co_names) > _MOST_SHORT:
         import opcode
@@ -170,12 +178,12 @@ def globals_of(code: CodeType) -> set[str]:
         argument = argument << 8 | low
         if operation == extended:
             continue
-        if operation in _READ:
-            names.add(code.co_names[argument >> _READ[operation]])
+        if operation in operations:
+            names.add(code.co_names[argument >> operations[operation]])
         argument = 0
     for constant in code.co_consts:
         if isinstance(constant, type(code)):
-            names |= globals_of(constant)
+            names |= _names_of(constant, operations)
     return names
 
 
@@ -223,108 +231,208 @@ class _Collector:
                 raise _TooMuch
 
     def inside(self, obj: Any) -> Iterator[Any]:
-        """What an object leads to; its own rows are written down."""
+        """What an object leads to; its own rows are written down.
+
+        The class of an object is asked, not the object: that may answer to any name.
+        """
         kind = type(obj)
-        if _is_changing(obj):
-            raise _TooMuch
-        if kind.__name__ == "function":
-            if not _is_of_library(obj):
-                yield from self.function(obj)
-        elif isinstance(obj, _MODULE):
-            if not is_fixed(obj.__name__):
-                for name in self.known & vars(obj).keys():
-                    yield self.reads.attribute(obj, name)
-            # NumPy imports its part when it is first asked for it.
-            elif any(f"{obj.__name__}.{name}" in _CHANGING for name in self.known):
-                raise _TooMuch
-        elif isinstance(obj, type):
-            if not is_fixed(obj.__module__):
-                yield from self.of_class(obj)
-        elif isinstance(obj, (tuple, frozenset)):
-            yield from obj
-            yield kind
-        elif isinstance(obj, dict):
-            self.reads.add("items", obj)
-            yield from [*obj.keys(), *obj.values(), kind]
-        elif isinstance(obj, (list, set)):
-            self.reads.add("items", obj)
-            yield from [*obj, kind]
+        if kind is type(is_fixed) and not _is_of_library(obj):
+            yield from self.function(obj)
+        elif kind.__name__ in _NAMED and kind.__module__ != "usmx._usmx":
+            self.named(obj)
+        elif kind.__name__ in ("builtin_function_or_method", "method-wrapper"):
+            yield from self.builtin(obj)
+        elif issubclass(kind, _MODULE):
+            yield from self.of_module(obj)
+        elif issubclass(kind, type):
+            yield from self.of_class(obj)
         elif kind.__name__ == "method":
             yield from (obj.__func__, obj.__self__)
-        elif isinstance(obj, (staticmethod, classmethod)):
+        elif issubclass(kind, (staticmethod, classmethod)):
             yield obj.__func__
-        elif isinstance(obj, property):
+        elif issubclass(kind, property):
             yield from (obj.fget, obj.fset)
-        elif kind.__name__ in ("ConstantArray", "deque") or isinstance(obj, _usmx.ndarray):
-            raise _TooMuch
         elif kind.__module__.partition(".")[0] == "usmx":
-            yield from (getattr(obj, name, None) for name in ("python", "_function"))
-        elif is_number_of_numpy(obj):
-            pass
-        elif hasattr(obj, "tobytes") and hasattr(obj, "flags"):
-            if not isinstance(getattr(obj, "base", None), bytes):
+            yield from self.of_usmx(obj)
+        elif not issubclass(kind, _number_of_numpy()):
+            self.contents(obj)
+            yield from self.held(obj)
+            yield from self.of_instance(obj)
+
+    def named(self, obj: Any) -> None:
+        """A function that only its name describes."""
+        if not _pure.is_of_module(obj):
+            raise _TooMuch
+
+    def builtin(self, obj: Any) -> Iterator[Any]:
+        """A function written in C, or a method of an object."""
+        of = obj.__self__
+        if of is None or type(of) is _MODULE:
+            self.named(obj)
+            if obj is getattr or obj is hasattr:
+                self.names.add(_ANY)  # which names, only a run says
+        else:
+            yield of
+
+    def of_module(self, obj: Any) -> Iterator[Any]:
+        """What a module of a program holds under the names that are read."""
+        if not is_fixed(obj.__name__):
+            for name in self.read(vars(obj)):
+                yield self.reads.attribute(obj, name)
+        elif not _pure.is_module(obj.__name__, self.known):
+            raise _TooMuch
+
+    def read(self, held: Any) -> list[str]:
+        """Those of the names in a dictionary that may be read."""
+        return sorted(held if _ANY in self.known else self.known & held.keys())
+
+    def of_usmx(self, obj: Any) -> Iterator[Any]:
+        """What is ours: functions are those of Python that they were made of."""
+        kind = type(obj)
+        if kind.__name__ == "function":
+            self.named(obj)
+        elif not _pure.is_kind(kind):
+            raise _TooMuch  # memory of devices, random numbers, what counts
+        yield from (getattr(obj, name, None) for name in ("python", "_function"))
+
+    def contents(self, obj: Any) -> None:
+        """A row for the elements of a container, or of memory of the host."""
+        kind = type(obj)
+        if issubclass(kind, (dict, list, set)):
+            self.reads.add("items", obj)
+        elif issubclass(kind, _array_of_numpy()):
+            if type(obj.base) is not bytes:
                 if obj.nbytes > _MOST_BYTES or obj.dtype.hasobject:
                     raise _TooMuch
                 self.reads.add("bytes", obj, obj.tobytes())
-        elif isinstance(obj, (bytearray, memoryview)) or kind.__name__ == "array":
+        elif _name(kind) in _MEMORY:
+            if memoryview(obj).nbytes > _MOST_BYTES:
+                raise _TooMuch
             self.reads.add("bytes", obj, bytes(obj))
-        elif hasattr(kind, "__dlpack__"):
-            raise _TooMuch  # elements of a device
-        else:
-            yield from self.of_instance(obj)
+        elif _name(kind) == "numpy.ufunc" and all(set(t) <= set("O->") for t in obj.types):
+            raise _TooMuch  # `np.frompyfunc`, whose function nobody sees
+
+    def held(self, obj: Any) -> Iterator[Any]:
+        """The elements of a container."""
+        kind = type(obj)
+        if issubclass(kind, dict):
+            yield from [*dict.keys(obj), *dict.values(obj)]
+        elif issubclass(kind, (tuple, frozenset, list, set)):
+            yield from list(obj) if kind in _BUILT_IN else _items(obj)
+        elif _name(kind) in _PARTS_OF:
+            yield from (getattr(obj, name, None) for name in _PARTS_OF[_name(kind)])
 
     def function(self, python: Any) -> Iterator[Any]:
         """A function of Python: what its names mean, and what else it holds."""
         self.reads.function(python)
         code = python.__code__
         missing = object()
-        for name in sorted(globals_of(code) | set(code.co_freevars)):
+        names = set(code.co_freevars)
+        if not self.is_made_by_library(python):
+            names |= globals_of(code)
+        for name in sorted(names):
             yield self.reads.name(python, name, missing)
         yield from python.__defaults__ or ()
         yield from (python.__kwdefaults__ or {}).values()
         if vars(python):  # what `functools.wraps` and others put there
             yield vars(python)
-        for name in self.code(code):
-            if name in sys.modules and not is_fixed(name):
-                yield sys.modules[name]
+        self.code(code)
+        for name in imports_of(code):
+            if name not in sys.modules:
+                raise _TooMuch  # this run imports it, and the next one sees what it holds
+            yield sys.modules[name]
 
-    def code(self, code: CodeType) -> Iterator[str]:
-        """The names of modules that are imported inside, and those of attributes noted."""
+    def is_made_by_library(self, python: Any) -> bool:
+        """Whether a decorator of a library made it, as those of dataclasses do: then only its
+        closure is of the program."""
+        names = python.__globals__
+        home = names.get("__name__")
+        if not is_fixed(home) or getattr(sys.modules.get(home), "__dict__", None) is not names:
+            return False
+        if not _pure.is_module(home, set(python.__code__.co_names)):
+            raise _TooMuch
+        return True
+
+    def code(self, code: CodeType) -> None:
+        """Notes the names of attributes."""
         self.names.update(code.co_names)
-        yield from code.co_names
         for constant in code.co_consts:
             if isinstance(constant, type(code)):
-                yield from self.code(constant)
-            elif isinstance(constant, str) and constant.isidentifier():
-                self.names.add(constant)  # getattr(x, "name")
+                self.code(constant)
 
     def of_class(self, kind: type) -> Iterator[Any]:
         """A class of a program: the attributes that are read, and what operators call."""
         for base in kind.__mro__:
             if is_fixed(base.__module__):
+                if not _pure.is_of_module(base):
+                    raise _TooMuch
                 continue
             for name, value in list(vars(base).items()):
                 is_operator = name.startswith("__") and type(value).__name__ == "function"
-                if name in self.known or is_operator:
+                if name in self.known or _ANY in self.known or is_operator:
                     self.reads.attribute(base, name)
                     # A class may get one of its own, which hides that of the base.
                     self.reads.attribute(kind, name)
                     yield value
-        yield type(kind)
+        if not is_fixed(type(kind).__module__):
+            yield type(kind)
 
     def of_instance(self, obj: Any) -> Iterator[Any]:
-        """Anything else: its attributes."""
+        """The attributes of an object, and its class."""
         kind = type(obj)
-        held = getattr(obj, "__dict__", None)
-        if isinstance(held, dict):
-            yield held
-        if kind.__module__ == "functools":
-            yield from (getattr(obj, n, None) for n in ("func", "args", "keywords", "__wrapped__"))
-        if is_fixed(kind.__module__):
-            return
+        if hasattr(kind, "__dlpack__") and not issubclass(kind, _array_of_numpy()):
+            raise _TooMuch  # elements of a device
         for base in kind.__mro__:
-            slots = vars(base).get("__slots__", ())
-            for name in (slots,) if isinstance(slots, str) else tuple(slots):
-                if name not in ("__dict__", "__weakref__") and hasattr(obj, name):
-                    yield self.reads.attribute(obj, name)
-        yield kind
+            if _pure.is_native(base):
+                if not _pure.is_kind(base) and _name(base) not in _MEMORY:
+                    raise _TooMuch  # an iterator, a generator, a file, a clock
+                continue
+            for name, value in list(vars(base).items()):
+                if type(value).__name__ == "member_descriptor":
+                    yield self.slot(obj, name, value)
+        attributes = _attributes(obj)
+        if attributes:
+            yield attributes
+        if not _pure.is_native(kind):
+            yield kind
+
+    def slot(self, obj: Any, name: str, member: Any) -> Any:
+        """What stands in a slot, which may be nothing yet."""
+        try:
+            value = member.__get__(obj, type(obj))
+        except AttributeError:
+            self.reads.add("attribute", obj, name)
+            return None
+        self.reads.add("attribute", obj, name, value)
+        return value
+
+
+def _name(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _items(obj: Any) -> list[Any]:
+    """The elements of an object whose class may iterate otherwise."""
+    for kind in (tuple, list, set, frozenset):
+        if isinstance(obj, kind):
+            return list(kind.__iter__(obj))
+    return []
+
+
+def _attributes(obj: object) -> dict[str, Any] | None:
+    """The attributes that an object has itself, without asking it."""
+    try:
+        found = object.__getattribute__(obj, "__dict__")
+    except AttributeError:
+        return None
+    return found if type(found) is dict else None
+
+
+def _number_of_numpy() -> tuple[type, ...]:
+    numpy = sys.modules.get("numpy")
+    return () if numpy is None else (numpy.generic,)
+
+
+def _array_of_numpy() -> tuple[type, ...]:
+    numpy = sys.modules.get("numpy")
+    return () if numpy is None else (numpy.ndarray,)

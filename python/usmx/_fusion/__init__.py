@@ -142,7 +142,7 @@ class Fused(_usmx._FusedCall):
         traced = now.traced.get(key)
         if traced is None:
             traced = now.traced[key] = self._trace(args, words)
-            self._read_again(now)
+            self._check(now)
         if isinstance(traced, OnArrays):
             if now.captured is None:
                 self._on_arrays[key] = traced  # it is run at each call as it is
@@ -152,7 +152,7 @@ class Fused(_usmx._FusedCall):
             traced = now.traced.get((*key, same))
             if traced is None:
                 traced = now.traced[(*key, same)] = self._trace(args, words, dict(same))
-                self._read_again(now)
+                self._check(now)
             if isinstance(traced, OnArrays):
                 return traced(args, passed, out, queue, depends_on)
         if args is as_given and traced.takes_arguments_as_they_are and now.captured is not None:
@@ -184,12 +184,13 @@ class Fused(_usmx._FusedCall):
         self._begin(new.captured)
         return new
 
-    def _read_again(self, now: _Generation) -> None:
-        """A change that the function made itself while it ran does not run it again."""
-        if not now.holds():
-            now.captured = captured.of(self._function)
+    def _check(self, now: _Generation) -> None:
+        """A function that changed what it reads while it ran is run again by the next call, from
+        what it reads then: a counter counts."""
+        if now.captured is not None and not now.captured.holds():
+            now.captured = None
             if self._generations and self._generations[0] is now:
-                self._begin(now.captured)
+                self._begin(None)
 
     def _trace(
         self, args: tuple[Any, ...], words: tuple[str, ...], same: dict[int, int] | None = None

@@ -266,7 +266,7 @@ def _compiler() -> str:
 def sources() -> Iterator[str]:
     """The files of the compiler, and what it reads from outside of its folder."""
     here = os.path.dirname(__file__)
-    for name in ("_operations.py", "_captured.py"):
+    for name in ("_operations.py", "_captured.py", "_pure.py"):
         yield os.path.join(os.path.dirname(here), name)
     yield from _python_files(here)
 

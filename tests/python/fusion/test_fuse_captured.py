@@ -4,14 +4,25 @@ they hold then, as NumPy would, and what was compiled before is used again."""
 # A lambda around a function is what is fused.
 # ruff: noqa: PLW0108
 # SPDX-License-Identifier: Apache-2.0
+import abc
+import collections
 import contextvars
 import dataclasses
+import enum
+import fractions
 import functools
 import gc
+import importlib
+import itertools
+import math
+import operator
 import os
+import pathlib
 import random
+import sys
 import threading
 import types
+import unittest.mock
 import weakref
 
 import numpy as np
@@ -186,18 +197,70 @@ def test_closure_variables_may_change():
     assert above(x).tolist() == [-1.0, 0.0]
 
 
-def test_what_a_function_changes_itself_does_not_run_it_again():
-    calls = []
+def test_what_a_function_changes_itself_runs_it_again():
+    calls, count = [], 0
 
     @usmx.fuse
-    def counted(x):
+    def appending(x):
         calls.append(1)
-        return x * scale
+        return x * len(calls)
 
-    x, y = usmx.asarray([1.0]), usmx.asarray([1])
-    for _ in range(3):
-        assert counted(x).tolist() == counted(y).tolist() == [2.0]
-    assert len(calls) == 2
+    @usmx.fuse
+    def counting(x):
+        nonlocal count
+        count += 1
+        return x * count
+
+    def seen(one, so_far=[]):  # noqa: B006
+        so_far.append(one)
+        return len(so_far)
+
+    with_default = usmx.fuse(lambda x: x * seen(1))
+    x = usmx.asarray([1.0])
+    for fused in (appending, counting, with_default):
+        assert [fused(x).item() for _ in range(4)] == [1.0, 2.0, 3.0, 4.0]
+    assert (len(calls), count) == (4, 4)
+
+
+def test_what_a_function_fills_at_its_first_call_is_read_later():
+    known = {}
+
+    @usmx.fuse
+    def remembering(x):
+        known.setdefault("gain", scale)
+        return x * known["gain"]
+
+    x = usmx.asarray([1.0])
+    assert [remembering(x).item() for _ in range(4)] == [2.0] * 4
+    assert remembering._generations[0].captured is not None  # it changes nothing any more
+
+
+def numbers_of_a_generator():
+    yield from (1, 2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        lambda: itertools.count(1),
+        lambda: iter([1, 2, 3, 4]),
+        lambda: iter((1, 2, 3, 4)),
+        lambda: iter({1: 0, 2: 0, 3: 0, 4: 0}),
+        lambda: iter(range(1, 5)),
+        lambda: map(int, "1234"),
+        lambda: (k for k in (1, 2, 3, 4)),
+        numbers_of_a_generator,
+        lambda: types.SimpleNamespace(__next__=itertools.count(1).__next__),
+    ],
+)
+def test_an_iterator_gives_its_next_number(numbers):
+    held = numbers()
+    if isinstance(held, types.SimpleNamespace):
+        fused = usmx.fuse(lambda x: x * held.__next__())
+    else:
+        fused = usmx.fuse(lambda x: x * next(held))
+    x = usmx.asarray([1.0])
+    assert [fused(x).item() for _ in range(4)] == [1.0, 2.0, 3.0, 4.0]
 
 
 def test_an_array_of_a_device_that_is_read_is_read_at_each_call():
@@ -290,3 +353,179 @@ def test_what_answers_otherwise_at_each_call_is_asked_at_each_call(monkeypatch):
         "function of NumPy": usmx.fuse(lambda x: x * number_of_numpy()),
     }.items():
         assert len({fused(x).tolist()[0] for _ in range(4)}) == 4, name
+
+
+class Anything:
+    """A configuration that has each name."""
+
+    def __getattr__(self, name):
+        return answers.get(name, 2.0)
+
+
+answers = {}
+
+
+class Pretending:
+    """A proxy that says it is what it stands for."""
+
+    def __init__(self, of):
+        object.__setattr__(self, "_of", of)
+
+    @property
+    def __class__(self):
+        return type(self._of)
+
+    def __getattr__(self, name):
+        return getattr(self._of, name)
+
+    def __getitem__(self, key):
+        return self._of[key]
+
+
+def test_an_object_that_has_each_name_is_read():
+    every = Anything()
+    fused = usmx.fuse(lambda x: x * every.gain)
+    x = usmx.asarray([1.0])
+    assert [fused(x).item(), fused(x).item()] == [2.0, 2.0]
+    answers["gain"] = 3.0
+    assert fused(x).item() == 3.0
+    answers.clear()
+    mocked = unittest.mock.Mock(gain=2.0)
+    assert usmx.fuse(lambda x: x * mocked.gain)(x).item() == 2.0
+
+
+@pytest.mark.parametrize("held", [[2.0], {0: 2.0}, np.array([2.0])])
+def test_a_proxy_of_a_container_is_read(held):
+    proxy = Pretending(held)
+    fused = usmx.fuse(lambda x: x * float(proxy[0]))
+    x = usmx.asarray([1.0])
+    assert [fused(x).item(), fused(x).item()] == [2.0, 2.0]
+    held[0] = 3.0
+    assert fused(x).item() == 3.0
+
+
+NAMED = {
+    "globals": lambda x: x * globals()["scale"],
+    "eval": lambda x: x * eval("scale"),
+    "exec": lambda x: x * by_exec(),
+    "vars": lambda x: x * vars(sys.modules[__name__])["scale"],
+    "getattr": lambda x: x * getattr(this_module(), "".join(["sc", "ale"])),
+    "getattr of a class": lambda x: x * getattr(Settings, "".join(["ga", "in"])),
+    "attrgetter": lambda x: x * operator.attrgetter("scale")(this_module()),
+    "sys.modules": lambda x: x * sys.modules[__name__].scale,
+    "import": lambda x: x * __import__(__name__, fromlist=["scale"]).scale,
+    "importlib": lambda x: x * importlib.import_module(__name__).scale,
+    "import inside": lambda x: x * by_import(),
+    "builtins": lambda x: x * __builtins__["eval"]("scale"),
+    "file": lambda x: x * float(open(a_file).read()),
+    "path": lambda x: x * float(pathlib.Path(a_file).read_text()),
+    "file of NumPy": lambda x: x * float(np.loadtxt(a_file)),
+    "method of a dictionary": lambda x: x * of_table("gain"),
+    "a slot of a private name": lambda x: x * private.value(),
+    "an attribute of a list": lambda x: x * longer.gain,
+    "deque": lambda x: x * last_numbers[0],
+}
+a_file = ""
+of_table = table.get
+last_numbers = collections.deque([2.0])
+
+
+class Private:
+    __slots__ = ("__n",)
+
+    def __init__(self):
+        self.__n = 2.0
+
+    def value(self):
+        return self.__n
+
+    def change(self):
+        self.__n = 3.0
+
+
+class Longer(list):
+    gain = 2.0
+
+
+private, longer = Private(), Longer()
+
+
+def this_module():
+    return sys.modules[__name__]
+
+
+def by_exec():
+    names = {"__builtins__": {}}
+    exec("n = held", {"held": globals()["scale"]}, names)
+    return names["n"]
+
+
+def by_import():
+    import os
+
+    return float(os.environ["USMX_OF_A_TEST"])
+
+
+@pytest.mark.parametrize("form", NAMED)
+def test_what_a_name_in_a_text_means_is_asked_at_each_call(form, kept, tmp_path, monkeypatch):
+    def write(value):
+        (tmp_path / "number").write_text(str(value))
+        monkeypatch.setenv("USMX_OF_A_TEST", str(value))
+        table["gain"] = last_numbers[0] = value
+
+    monkeypatch.setitem(globals(), "a_file", str(tmp_path / "number"))
+    write(2.0)
+    fused = usmx.fuse(NAMED[form])
+    x = usmx.asarray([1.0])
+    assert [fused(x).item(), fused(x).item()] == [2.0, 2.0]
+    write(3.0)
+    globals()["scale"] = Settings.gain = longer.gain = 3.0
+    private.change()
+    try:
+        assert fused(x).item() == 3.0
+    finally:
+        private.__init__()
+        longer.gain = 2.0
+
+
+@dataclasses.dataclass(order=True, frozen=True)
+class Frozen:
+    n: float = 2.0
+
+
+class Kind(enum.Enum):
+    FIRST = 2.0
+
+
+class Abstract(abc.ABC):
+    n = 2.0
+
+
+frozen, half, abstract = Frozen(), fractions.Fraction(4, 2), Abstract()
+doubled = functools.lru_cache(twice)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.sqrt(x * scale) + np.where(x > 1.0, x, 2.0) + np.maximum(x, np.float32(1)),
+        lambda x: usmx.exp(x) + usmx.where(x > 0.0, x, 1.0) + usmx.special.erf(x),
+        lambda x: x * max(1.0, min(2.0, len(weights), sum(weights), abs(-1), round(1.2))),
+        lambda x: x * math.sin(math.pi) * sys.maxsize * np.finfo("f4").eps,
+        lambda x: functools.reduce(operator.mul, [x] * 3),
+        lambda x: x * float(half) * frozen.n * Kind.FIRST.value * abstract.n,
+        lambda x: doubled(x) + point.of(x) + Point(2.0).x,
+        lambda x: x if isinstance(x, Settings) else x * settings.doubled,
+        lambda x: sum(x**k * w for k, w in enumerate(zip(weights, strict=True), 1) for w in w),
+        lambda x: x * getattr(config.inner, "n", 1.0) if hasattr(config, "inner") else x,
+        lambda x: x.astype("f4") * np.array([2.0])[0] if np.dtype("f4") else x,
+    ],
+)
+def test_a_function_of_known_ones_is_traced_once(function):
+    fused = usmx.fuse(function)
+    x = usmx.asarray([1.0])
+    fused(x)
+    assert fused._generations[0].captured is not None
+    made = fused._generations[0]
+    fused(x)
+    assert fused._generations == [made]

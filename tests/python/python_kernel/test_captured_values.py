@@ -4,6 +4,8 @@ Python and the simulator do, and what was compiled before is used again."""
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import dataclasses
+import fractions
 import gc
 import sys
 import types
@@ -357,3 +359,101 @@ def test_the_same_holds_for_kernels_whose_texts_are_on_disk(run_python, tmp_path
         """
     for _ in range(2):
         run_python(once, env={"USMX_TEST_CACHE_DIR": str(tmp_path), "PYTEST_XDIST_WORKER": None})
+
+
+class Scaling:
+    offset = 1.0
+
+    def __init__(self, by):
+        self.by = by
+
+    def of(self, v, more=0.0):
+        return v * self.by + more
+
+    def twice(self, v):
+        return self.of(self.of(v), more=self.offset)
+
+    @classmethod
+    def moved(cls, v):
+        return v + cls.offset
+
+    def keep(self, v):
+        self.by = v
+        return v
+
+
+@dataclasses.dataclass
+class Compared:
+    by: float
+
+    def of(self, v):
+        return v * self.by
+
+
+class Anything:
+    def __getattr__(self, name):
+        return 3.0
+
+
+scaling, compared, anything = Scaling(3.0), Compared(4.0), Anything()
+bound = Scaling(5.0).of
+
+
+@usmx.kernel
+def of_methods(item, a):
+    a[0] = scaling.of(2.0)
+    a[1] = scaling.twice(2.0)
+    a[2] = scaling.moved(2.0)
+    a[3] = compared.of(2.0)
+    a[4] = bound(2.0, more=1.0)
+
+
+def test_a_bound_method_is_called_with_its_object():
+    a = usmx.zeros(5)
+    of_methods[1](a).wait()
+    assert a.tolist() == [6.0, 19.0, 3.0, 8.0, 11.0]
+    scaling.by, Scaling.offset = 1.0, 2.0
+    try:
+        of_methods[1](a).wait()
+        assert a.tolist() == [2.0, 4.0, 4.0, 8.0, 11.0]
+        with usmx.simulate():
+            of_methods[1](a)
+        assert a.tolist() == [2.0, 4.0, 4.0, 8.0, 11.0]
+    finally:
+        scaling.by, Scaling.offset = 3.0, 1.0
+
+
+def test_a_bound_method_that_changes_its_object_is_refused():
+    @usmx.kernel
+    def kernel(item, a):
+        a[0] = scaling.keep(2.0)
+
+    with pytest.raises(usmx.KernelError, match="only variables, elements and fields"):
+        kernel[1](usmx.zeros(1))
+
+
+def test_a_bound_method_of_a_library_is_refused():
+    half = fractions.Fraction(1, 2)
+
+    @usmx.kernel
+    def kernel(item, a):
+        a[0] = half.limit_denominator(10)
+
+    with pytest.raises(usmx.KernelError, match="is a bound method of a library"):
+        kernel[1](usmx.zeros(1))
+
+
+def test_an_object_that_has_each_name_gives_numbers_and_is_no_function():
+    @usmx.kernel
+    def kernel(item, a):
+        a[0] = anything.gain
+
+    @usmx.kernel
+    def calling(item, a):
+        a[0] = anything(1.0)
+
+    a = usmx.zeros(1)
+    kernel[1](a).wait()
+    assert a.item() == 3.0
+    with pytest.raises(usmx.KernelError, match="'anything' is not supported"):
+        calling[1](a)

@@ -101,3 +101,69 @@ def test_the_simulator_refuses_the_same():
         pytest.raises(usmx.KernelError, match="'t' has no value on some paths"),
     ):
         kernel_of(REFUSED["if"])[4](usmx.arange(4.0))
+
+
+@usmx.kernel
+def until_nine(item, x, out):
+    n = 0
+    while (v := x[n]) != 9:
+        n += 1
+    out[0] = v + n
+
+
+@usmx.kernel
+def until_nine_or_left(item, x, out):
+    n = 0
+    while (v := x[n]) != 9:
+        n += 1
+        if n == 3:
+            break
+    out[0] = v + n
+
+
+@usmx.kernel
+def by_both_outcomes(item, x, out):
+    n = 0
+    while not ((v := x[n]) == 9 and (w := v + 1) > 0):
+        n += 1
+    out[0] = v + w
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"), [(until_nine, 11), (until_nine_or_left, 11), (by_both_outcomes, 19)]
+)
+def test_the_condition_of_a_loop_is_computed_at_least_once(kernel, expected):
+    x, out = usmx.asarray([5.0, 3.0, 9.0, 1.0]), usmx.zeros(1)
+    kernel[1](x, out).wait()
+    assert out.item() == expected
+    with usmx.simulate():
+        kernel[1](x, out)
+    assert out.item() == expected
+
+
+@usmx.kernel
+def by_one_outcome(item, x, out):
+    n = 0
+    while x[n] != 9 and (w := n) < 3:
+        n += 1
+    out[0] = w
+
+
+@usmx.kernel
+def end_of_a_chain(item, x, out):
+    n = 0
+    while x[n] < 9 < (w := x[n + 1]):
+        n += 1
+    out[0] = w
+
+
+@usmx.kernel
+def a_part_of_a_number(item, x, out):
+    if (x[0] > 7 and bool(w := x[1])) == (x[0] > 100):
+        out[0] = w
+
+
+@pytest.mark.parametrize("kernel", [by_one_outcome, end_of_a_chain, a_part_of_a_number])
+def test_a_part_that_may_not_be_computed_gives_no_value(kernel):
+    with pytest.raises(usmx.KernelError, match="'w' has no value on some paths"):
+        kernel[1](usmx.asarray([5.0, 3.0, 9.0, 1.0]), usmx.zeros(1))

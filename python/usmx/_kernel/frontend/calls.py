@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from types import MethodType
 from typing import Any
 
 from ..language import functions as f
@@ -261,10 +262,29 @@ class Calls:
         name = ast.unparse(node.func)
         home = str(getattr(obj, "__module__", "")).partition(".")[0]
         is_library = home in sys.stdlib_module_names or home == "numpy"
-        if getattr(obj, "__code__", None) is not None and (not is_library or home == "__main__"):
+        is_own = not is_library or home == "__main__"
+        if isinstance(obj, MethodType) and is_own and hasattr(type(obj.__func__), "__code__"):
+            return self._bound_method(node, obj)
+        # The class is asked, because an object with `__getattr__` has any name.
+        if hasattr(type(obj), "__code__") and is_own:
             return self.device_functions.call(node, plain(obj))
+        if isinstance(obj, MethodType):
+            raise self.walk.error(
+                node,
+                f"'{name}' is a bound method of a library, which is not supported in kernels; "
+                "write a function in Python that takes what it needs of the object as numbers",
+            )
         hint = instead.of_function(obj, name)
         raise self.walk.error(node, f"function '{name}' is not supported in kernels{hint}")
+
+    def _bound_method(self, node: ast.Call, method: MethodType) -> Value:
+        """``m.mul(x)`` of an object outside of the kernel: its function, with the object first."""
+        of = ast.copy_location(constant(method.__self__), node)
+        call = ast.copy_location(ast.Call(node.func, [of, *node.args], node.keywords), node)
+        result = self.device_functions.call(call, plain(method.__func__))
+        self.walk.result.called[node] = self.walk.result.called[call]
+        self.walk.result.bound[node] = method.__self__
+        return result
 
     def _into(self, node: ast.Call, ufunc: Any) -> Value:
         """``np.add(a, b, out)``: the function of each element of arrays."""

@@ -201,7 +201,8 @@ class Names:
         if isinstance(obj, tuple):
             kind = type(obj) if fields_of(type(obj)) else None
             return Tuple(tuple(self.captured(item, name, node) for item in obj), kind)
-        if hasattr(obj, "dtype") and hasattr(obj, "item") and not callable(obj):
+        # The class is asked, because an object with `__getattr__` has any name.
+        if hasattr(type(obj), "item") and hasattr(obj, "dtype") and not callable(obj):
             is_numpys = type(obj).__module__ == "numpy"
             if walk.module.numba and is_numpys and getattr(obj, "ndim", 0) > 0:
                 return self.frozen(obj, name, node)

@@ -51,6 +51,8 @@ class Result:
     notes: dict[ast.AST, Scalar] = field(default_factory=dict)
     #: For the simulator: what calls turned out to be.
     called: dict[ast.AST, object] = field(default_factory=dict)
+    #: For the simulator: the objects of bound methods that are called.
+    bound: dict[ast.AST, object] = field(default_factory=dict)
     #: For the simulator: what is compiled in place of calls.
     lowered: dict[ast.AST, ast.expr] = field(default_factory=dict)
     #: For the simulator: targets that are parts of variables, such as `v.x`.

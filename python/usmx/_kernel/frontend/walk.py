@@ -248,6 +248,8 @@ class Walk:
     @contextlib.contextmanager
     def loop(self, node: ast.For | ast.While, *, forever: bool = False) -> Iterator[None]:
         """A loop, which the caller writes, and its ``else``, which break skips."""
+        # The condition is computed at least once, also where there is no round.
+        asked = bound_when(node.test, False) if isinstance(node, ast.While) else set()
         self.broken.append(self.variable("bool") if node.orelse else "")
         self.loops += 1
         self.left.append(([], []))
@@ -269,7 +271,7 @@ class Walk:
             # The variable of a loop keeps its last value: programs read it where there is a round.
             target = node.target if isinstance(node, ast.For) else ast.Tuple([])
             names = {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
-            self.bound = None if before is None else before | names
+            self.bound = None if before is None else before | names | asked
         broken = self.broken.pop()
         if node.orelse:
             self.line(f"if (!{broken}) {{")
@@ -453,13 +455,24 @@ def bound_when(node: ast.expr, outcome: bool) -> set[str]:
         return set().union(*parts) if isinstance(node.op, ast.And) == outcome else parts[0]
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return bound_when(node.operand, not outcome)
-    if isinstance(node, ast.IfExp | ast.Lambda):
+    if isinstance(node, ast.NamedExpr):
+        return {node.target.id} | bound_when(node.value, outcome)
+    if isinstance(node, ast.Lambda):
         return set()
-    found = {node.target.id} if isinstance(node, ast.NamedExpr) else set()
-    for one in ast.iter_child_nodes(node):
-        if isinstance(one, ast.expr):
-            found |= bound_when(one, outcome)
-    return found
+    if isinstance(node, ast.IfExp):
+        paths = (
+            bound_when(node.test, True) | bound_when(node.body, outcome),
+            bound_when(node.test, False) | bound_when(node.orelse, outcome),
+        )
+        return paths[0] & paths[1]
+    children: list[ast.AST] = list(ast.iter_child_nodes(node))
+    if isinstance(node, ast.Compare) and not outcome:
+        children = [node.left, node.comparators[0]]  # the first that fails ends the chain
+    # Of a part of a number nobody knows how it came out.
+    return set().union(
+        *(bound_when(one, True) & bound_when(one, False) for one in children
+          if isinstance(one, ast.expr))
+    )  # fmt: skip
 
 
 def constant(value: Any) -> ast.Constant:

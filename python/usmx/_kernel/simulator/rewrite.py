@@ -46,6 +46,7 @@ class Rewriter(ast.NodeTransformer):
         }
         self.notes = {memo[id(n)]: t for n, t in result.notes.items() if id(n) in memo}
         self.called = {memo[id(n)]: o for n, o in result.called.items() if id(n) in memo}
+        self.bound = {memo[id(n)]: o for n, o in result.bound.items() if id(n) in memo}
         self.components = {memo[id(n)] for n in result.components if id(n) in memo}
         self.partial = {memo[id(n)] for n in result.partial if id(n) in memo}
         self.objects: dict[str, object] = {}
@@ -406,7 +407,8 @@ class Rewriter(ast.NodeTransformer):
                     ast.keyword(name, ast.Name(name, ast.Load()))
                     for name in what.walked.function.captured
                 ]
-            called = ast.Call(function, node.args, node.keywords)
+            first = [self.keep(self.bound[node])] if node in self.bound else []
+            called = ast.Call(function, first + node.args, node.keywords)
             return ast.YieldFrom(called) if is_waiting(what.walked) else called
         if isinstance(what, Method):
             assert isinstance(func, ast.Attribute)

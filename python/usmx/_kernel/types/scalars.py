@@ -281,6 +281,12 @@ class Static:
     def __str__(self) -> str:
         return repr(self.value)
 
+    def __hash__(self) -> int:
+        try:
+            return hash(self.value)
+        except TypeError:  # an object that compares by what it holds, such as a dataclass
+            return id(self.value)
+
 
 @dataclass(frozen=True)
 class TupleOf:
