@@ -174,7 +174,7 @@ def _many(x: Any, s: Lengths, axes: Any, norm: str | None, inverse: bool) -> nda
     places, lengths = _axes(made, s, axes)
     norm = _norm(norm)
     if not places:
-        return made.astype(_complex(made))
+        return made.copy()  # nothing is computed, so that the type stays, as in NumPy
     for place, length in reversed([*zip(places, lengths, strict=True)]):
         made = _of_one_axis("ifft" if inverse else "fft", made, length, place, norm)
     return made

@@ -65,6 +65,13 @@ def _parameter(value: Any, where: Where) -> Any:
     return value if is_number else _array(value, where)
 
 
+def _check_order(low: Any, high: Any) -> None:
+    """Refuse an interval that ends before it begins, as NumPy does."""
+    wrong = low > high
+    if statistics.any(wrong).item() if isinstance(wrong, _usmx.ndarray) else wrong:
+        raise ValueError("high: is below low; expected the end of an interval that begins at low")
+
+
 def _bound(value: Any, where: Where) -> Any:
     """An integer or an array of ours."""
     return index(value) if _is_scalar(value) else _array(value, where)
@@ -340,8 +347,10 @@ class Generator:
         Raises
         ------
         ValueError
-            A bound is not finite.
+            A bound is not finite, or `high` is below `low`.
         """
+        made = self._made_where(where, (low, high))
+        _check_order(_parameter(low, made), _parameter(high, made))
         return self._draw("uniform", (low, high), size, dtype, where)
 
     def integers(

@@ -951,6 +951,8 @@ def _cumulative(
     product: bool, x: Any, axis: SupportsIndex | None, dtype: Any, first: int | None
 ) -> _usmx.ndarray:
     a = x if isinstance(x, _usmx.ndarray) else _array(x, "x")
+    if a.ndim == 0:
+        a = a.reshape(1)  # as in NumPy
     done = _usmx._cumulative(a, axis, product, None if dtype is None else to_type(dtype))
     if first is None:
         return done

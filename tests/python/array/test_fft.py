@@ -231,3 +231,12 @@ def test_a_shift_along_no_axis_is_a_copy(kind: str) -> None:
         x[0] = 9
         assert shifted.tolist() == [0, 1, 2, 3]
         x[0] = 0
+
+
+@pytest.mark.parametrize("name", ["fftn", "ifftn", "fft2", "ifft2"])
+def test_along_no_axes_nothing_is_computed(name):
+    x = usmx.arange(3)
+    made = getattr(usmx.fft, name)(x, axes=())
+    assert (made.dtype, made.tolist()) == (np.dtype("q"), [0, 1, 2])
+    made[0] = 5
+    assert x.tolist() == [0, 1, 2]

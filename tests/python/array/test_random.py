@@ -739,3 +739,12 @@ def test_seed_sequences_of_numpy_are_seeds() -> None:
         usmx.random.default_rng(np.array([1, 2])).random()
         == usmx.random.default_rng([1, 2]).random()
     )
+
+
+@pytest.mark.parametrize("low", [5, 5.0, np.float32(5), [0, 5], np.array([0.0, 5.0])])
+@pytest.mark.parametrize("in_usm", [False, True])
+def test_an_interval_that_ends_before_it_begins_is_refused(low, in_usm):
+    low = usmx.asarray(low) if in_usm else low
+    with pytest.raises(ValueError, match="high: is below low"):
+        usmx.random.default_rng(1).uniform(low, 1, size=2)
+    assert usmx.random.default_rng(1).uniform(1, 1, size=2).tolist() == [1.0, 1.0]

@@ -338,3 +338,11 @@ def test_a_first_number_that_the_type_cannot_hold_is_refused(name: str) -> None:
             getattr(np, name)(n, initial=initial, **how)
         with pytest.raises(theirs.type):
             getattr(usmx, name)(usmx.asarray(n), initial=initial, **how)
+
+
+@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
+@pytest.mark.parametrize("how", [{}, {"axis": 0}, {"include_initial": True}])
+def test_what_is_cumulated_of_a_number_has_one_dimension(name, how):
+    made = getattr(usmx, name)(usmx.asarray(3), **how)
+    wanted = getattr(np, name)(np.array(3), **how)
+    assert (made.shape, made.tolist()) == (wanted.shape, wanted.tolist())

@@ -417,7 +417,7 @@ NAMED = {
     "importlib": lambda x: x * importlib.import_module(__name__).scale,
     "import inside": lambda x: x * by_import(),
     "builtins": lambda x: x * __builtins__["eval"]("scale"),
-    "file": lambda x: x * float(open(a_file).read()),
+    "file": lambda x: x * float(open(a_file).read()),  # noqa: SIM115
     "path": lambda x: x * float(pathlib.Path(a_file).read_text()),
     "file of NumPy": lambda x: x * float(np.loadtxt(a_file)),
     "method of a dictionary": lambda x: x * of_table("gain"),
@@ -500,8 +500,16 @@ class Kind(enum.Enum):
 class Abstract(abc.ABC):
     n = 2.0
 
+    @abc.abstractmethod
+    def of(self): ...
 
-frozen, half, abstract = Frozen(), fractions.Fraction(4, 2), Abstract()
+
+class Concrete(Abstract):
+    def of(self):
+        return self.n
+
+
+frozen, half, abstract = Frozen(), fractions.Fraction(4, 2), Concrete()
 doubled = functools.lru_cache(twice)
 
 

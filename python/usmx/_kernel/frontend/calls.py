@@ -257,28 +257,32 @@ class Calls:
             return self._conversion(node, scalars.PYTHON_BOOL if obj is bool else t)
         if isinstance(obj, type) and obj.__module__ == "numpy" and obj.__name__ in LIMITS:
             return self._limits(node, obj)
+        return self._of_python(node, obj)
+
+    def _of_python(self, node: ast.Call, obj: Any) -> Value:
+        """A function of the program, or what no kernel can call."""
         if type(obj).__module__.startswith("numba."):  # one that Numba compiles for processors
             obj = getattr(obj, "py_func", obj)
         name = ast.unparse(node.func)
         home = str(getattr(obj, "__module__", "")).partition(".")[0]
         is_library = home in sys.stdlib_module_names or home == "numpy"
         is_own = not is_library or home == "__main__"
-        if isinstance(obj, MethodType) and is_own and hasattr(type(obj.__func__), "__code__"):
-            return self._bound_method(node, obj)
+        if isinstance(obj, MethodType):
+            return self._bound_method(node, obj, name, is_own)
         # The class is asked, because an object with `__getattr__` has any name.
         if hasattr(type(obj), "__code__") and is_own:
             return self.device_functions.call(node, plain(obj))
-        if isinstance(obj, MethodType):
+        hint = instead.of_function(obj, name)
+        raise self.walk.error(node, f"function '{name}' is not supported in kernels{hint}")
+
+    def _bound_method(self, node: ast.Call, method: MethodType, name: str, is_own: bool) -> Value:
+        """``m.mul(x)`` of an object outside of the kernel: its function, with the object first."""
+        if not is_own or not hasattr(type(method.__func__), "__code__"):
             raise self.walk.error(
                 node,
                 f"'{name}' is a bound method of a library, which is not supported in kernels; "
                 "write a function in Python that takes what it needs of the object as numbers",
             )
-        hint = instead.of_function(obj, name)
-        raise self.walk.error(node, f"function '{name}' is not supported in kernels{hint}")
-
-    def _bound_method(self, node: ast.Call, method: MethodType) -> Value:
-        """``m.mul(x)`` of an object outside of the kernel: its function, with the object first."""
         of = ast.copy_location(constant(method.__self__), node)
         call = ast.copy_location(ast.Call(node.func, [of, *node.args], node.keywords), node)
         result = self.device_functions.call(call, plain(method.__func__))
