@@ -696,7 +696,10 @@ def test_parameters_in_an_array_of_float64_give_float32() -> None:
 def test_parameters_that_float32_cannot_hold_are_named(value: Any) -> None:
     rng = default_rng(0)
     for name, call in {
-        "high": lambda: rng.uniform(0, value, 3, "float32"),
+        # Not below 0, which is refused before its type is looked at.
+        "high": lambda: rng.uniform(
+            0, [abs(v) for v in value] if isinstance(value, list) else value, 3, "float32"
+        ),
         "loc": lambda: rng.normal(value, 1, 3, "float32"),
         "scale": lambda: (
             rng.exponential(np.abs(value).tolist(), dtype="float32")
