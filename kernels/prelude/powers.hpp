@@ -15,15 +15,25 @@ namespace powers {
 /// Exponents up to this, and down to its negative, are products.
 inline constexpr int largest_product = 16;
 
-/// How x to the power n, |n| <= largest_product, is multiplied: from the highest bit of n to the
-/// lowest. There are no branches, so that items with other exponents are lanes of one vector; of a
-/// constant n little is left.
+/// Whether a step of a product changes nothing: that of a bit above the highest one. Processors
+/// take all steps, so that items with other exponents are lanes of one vector; of a constant n
+/// little is left in both.
+constexpr bool is_idle([[maybe_unused]] int count, [[maybe_unused]] int bit) {
+#ifdef USMX_SHORT_VECTOR
+  return false;
+#else
+  return count < bit;
+#endif
+}
+
+/// x to the power n, |n| <= largest_product, from the highest bit of n to the lowest.
 template <class T>
 inline T plain_product(T x, int n) {
   const int count = n < 0 ? 0 - n : n;
   const T base = n < 0 ? T(1) / x : x;
   T result = T(1);
   for (int bit = largest_product; bit != 0; bit >>= 1) {
+    if (is_idle(count, bit)) continue;
     result *= result;
     result = (count & bit) != 0 ? result * base : result;
   }
@@ -37,6 +47,7 @@ inline T exact_product(T x, int n) {
   const T base_low = n < 0 ? fma(-base, x, T(1)) * base : T(0);
   T high = T(1), low = T(0);
   for (int bit = largest_product; bit != 0; bit >>= 1) {
+    if (is_idle(count, bit)) continue;
     const T square = high * high;
     low = fma(high, high, -square) + T(2) * high * low;
     high = square;

@@ -88,16 +88,17 @@ struct row_work {
   }
 };
 
-/// How many items of a group share a row that is in hand. One sub-group has all of a row if it can,
-/// as it waits for no other; a long row has more items than usual, so that each has up to 20
-/// elements.
+/// How many items of a group share a row that is in hand. One sub-group has all of a row of full
+/// rounds, as it waits for no other; with a rest half of the usual items do; a long row has more
+/// items, so that each has up to 32 elements.
 int best_lanes(const row_work& usual, const row_shape& shape) {
-  constexpr int sub_group = 32, elements = 20;
+  constexpr int sub_group = 32, elements = 32;
   int lanes = usual.width;
   if (lanes < usual.items) return lanes;
   const bool are_many = shape.rows() >= 4 * usual.items;
-  if (are_many && shape.length > 2 * lanes && shape.length <= 32 * sub_group) return sub_group;
-  while (lanes < most_items_in_hand && shape.length >= lanes * elements) lanes *= 2;
+  if (are_many && shape.length > 2 * lanes && shape.length <= elements * sub_group)
+    return usual.rest ? lanes / 2 : sub_group;
+  while (lanes < most_items_in_hand && shape.length > lanes * elements) lanes *= 2;
   return lanes;
 }
 
