@@ -310,7 +310,7 @@ class _Collector:
                 raise _TooMuch
             self.reads.add("bytes", obj, bytes(obj))
         elif _name(kind) == "numpy.ufunc" and all(set(t) <= set("O->") for t in obj.types):
-            raise _TooMuch  # `np.frompyfunc`, whose function nobody sees
+            raise _TooMuch  # `np.frompyfunc`, whose function is not seen
 
     def held(self, obj: Any) -> Iterator[Any]:
         """The elements of a container."""
@@ -415,7 +415,8 @@ def _items(obj: Any) -> list[Any]:
     """The elements of an object whose class may iterate otherwise."""
     for kind in (tuple, list, set, frozenset):
         if isinstance(obj, kind):
-            return list(kind.__iter__(obj))
+            of_kind: Any = kind.__iter__
+            return list(of_kind(obj))
     return []
 
 

@@ -121,7 +121,7 @@ def is_of_module(obj: Any) -> bool:
 
 
 def is_native(kind: type) -> bool:
-    """Whether a class is written in C, so that its objects may hold what nobody sees."""
+    """Whether a class is written in C, so that its objects may hold what cannot be seen."""
     return any(
         getattr(value, "__objclass__", None) is kind
         and type(value).__name__ in ("method_descriptor", "wrapper_descriptor")

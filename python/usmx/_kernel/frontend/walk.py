@@ -468,7 +468,7 @@ def bound_when(node: ast.expr, outcome: bool) -> set[str]:
     children: list[ast.AST] = list(ast.iter_child_nodes(node))
     if isinstance(node, ast.Compare) and not outcome:
         children = [node.left, node.comparators[0]]  # the first that fails ends the chain
-    # Of a part of a number nobody knows how it came out.
+    # How a part of a number came out is not known.
     return set().union(
         *(bound_when(one, True) & bound_when(one, False) for one in children
           if isinstance(one, ast.expr))
