@@ -82,7 +82,7 @@ inline T integer_power(T base, T exponent) {
 
 /// x to a power that a kernel's text has as a constant, with the bits of `power`.
 template <class T, int N>
-inline T power_of(T x) {
+USMX_BACKEND_INLINE T power_of(T x) {
   if constexpr (is_floating<T> && sizeof(T) < sizeof(float)) {
     return T(powers::product(float(x), N));
   } else if constexpr (is_floating<T>) {

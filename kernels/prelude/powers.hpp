@@ -28,7 +28,7 @@ constexpr bool is_idle([[maybe_unused]] int count, [[maybe_unused]] int bit) {
 
 /// x to the power n, |n| <= largest_product, from the highest bit of n to the lowest.
 template <class T>
-inline T plain_product(T x, int n) {
+USMX_BACKEND_INLINE T plain_product(T x, int n) {
   const int count = n < 0 ? 0 - n : n;
   const T base = n < 0 ? T(1) / x : x;
   T result = T(1);
@@ -41,7 +41,7 @@ inline T plain_product(T x, int n) {
 }
 /// The same, with what each step rounds off added at the end.
 template <class T>
-inline T exact_product(T x, int n) {
+USMX_BACKEND_INLINE T exact_product(T x, int n) {
   const int count = n < 0 ? 0 - n : n;
   const T base = n < 0 ? T(1) / x : x;
   const T base_low = n < 0 ? fma(-base, x, T(1)) * base : T(0);
@@ -64,12 +64,12 @@ inline T exact_product(T x, int n) {
 
 #ifdef USMX_DRIVER_MATH
 template <class T>
-inline T product(T x, int n) {
+USMX_BACKEND_INLINE T product(T x, int n) {
   return plain_product(x, n);
 }
 #else
-inline double product(double x, int n) { return exact_product(x, n); }
-inline float product(float x, int n) {
+USMX_BACKEND_INLINE double product(double x, int n) { return exact_product(x, n); }
+USMX_BACKEND_INLINE float product(float x, int n) {
 #ifdef USMX_HOST_CORES
   return float(plain_product(double(x), n));
 #else
@@ -78,12 +78,12 @@ inline float product(float x, int n) {
 }
 #endif
 
-inline float of_driver(float x, float y) { return USMX_BACKEND_FLOAT(pow)(x, y); }
-inline double of_driver(double x, double y) { return USMX_BACKEND_DOUBLE(pow)(x, y); }
+USMX_BACKEND_INLINE float of_driver(float x, float y) { return USMX_BACKEND_FLOAT(pow)(x, y); }
+USMX_BACKEND_INLINE double of_driver(double x, double y) { return USMX_BACKEND_DOUBLE(pow)(x, y); }
 
 /// Whether one of the items that a processor takes together is so. Of items that differ it computes
 /// both sides of a branch; by this question, whose answer they share, it jumps.
-inline bool one_is(bool condition) {
+USMX_BACKEND_INLINE bool one_is(bool condition) {
 #ifdef USMX_SHORT_VECTOR
   return __spirv_GroupNonUniformAny(3, condition);
 #else
@@ -92,7 +92,7 @@ inline bool one_is(bool condition) {
 }
 
 template <class T>
-inline T power(T x, T y) {
+USMX_BACKEND_INLINE T power(T x, T y) {
 #ifdef USMX_DRIVER_MATH
   return of_driver(x, y);
 #else
@@ -110,8 +110,8 @@ inline T power(T x, T y) {
 
 }  // namespace powers
 
-inline float pow(float x, float y) { return powers::power(x, y); }
-inline double pow(double x, double y) { return powers::power(x, y); }
+USMX_BACKEND_INLINE float pow(float x, float y) { return powers::power(x, y); }
+USMX_BACKEND_INLINE double pow(double x, double y) { return powers::power(x, y); }
 USMX_BY_FLOAT_2(pow)
 
 }  // namespace usmx

@@ -24,7 +24,7 @@ import usmx
 from usmx import _usmx
 
 TESTS = Path(__file__).resolve().parents[1] / "python"
-sys.path[:0] = [str(TESTS / "package"), str(TESTS / "python_kernel")]
+sys.path[:0] = [str(TESTS), str(TESTS / "package"), str(TESTS / "python_kernel")]
 
 import lab  # noqa: E402
 import test_examples  # noqa: E402

@@ -140,7 +140,5 @@ WITH_PAIRS = {
     "array/test_products.py::test_a_product_of_finite": 1,
     "array/test_statistics.py::test_reductions_begin_with": 1,
     "test_memory_life.py::test_owners_and_users": 8,
-    # Only in full runs: twenty seconds for one case.
-    "array/test_nan_reductions.py::test_complex_numbers_have": 0,
-    "array/test_differential.py::test_no_difference_excuses": 0,
+    "array/test_nan_reductions.py::test_complex_numbers_have": 1,
 }

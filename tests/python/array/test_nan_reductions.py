@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from depths import some
 
 import usmx
 
@@ -81,7 +82,7 @@ def test_corrections_and_out() -> None:
 @pytest.mark.parametrize("kind", ["device", "shared"])
 def test_complex_numbers_have_numpys_order(char: str, kind: Any) -> None:
     rng = np.random.default_rng(4)
-    for shape in ((1,), (17,), (300, 20), (3, 4, 5)):
+    for shape in some(((1,), (17,), (300, 20), (3, 4, 5)), 1):
         for nans in (0, 1, 3):
             host = (rng.integers(-3, 3, shape) + 1j * rng.integers(-3, 3, shape)).astype(char)
             host.reshape(-1)[rng.integers(0, host.size, nans)] = complex(1, np.nan)

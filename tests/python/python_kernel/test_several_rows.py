@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from backend_row import needs
 
 import usmx
 from usmx.compat import cuda
 
+pytestmark = needs("host_memory")  # what they are given are arrays of NumPy
 TAKEN: list[object] = []
 LEFT: list[object] = []
 #: Neither 4 nor 16 divides them, and they are large enough to be taken so.
